@@ -47,7 +47,7 @@ public final class SimInstance {
   private final @Nullable FrontStage front;
   private final Pools pools;
   private final List<TimedStore> stores = new ArrayList<>();
-  private final @Nullable SharedTiers below;
+  private final @Nullable SharedTierPools below;
   private TransferModel.@Nullable Memory stepped;
   private boolean up = true;
   private int life;
@@ -63,7 +63,7 @@ public final class SimInstance {
       InstanceClock clock,
       InstanceSpec spec,
       LatencyModel latency,
-      @Nullable SharedTiers below,
+      @Nullable SharedTierPools below,
       StepQueue turns) {
     this.index = index;
     this.clock = clock;

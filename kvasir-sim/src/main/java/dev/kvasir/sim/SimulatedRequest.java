@@ -16,7 +16,7 @@ import dev.kvasir.router.limit.Refusal;
 import dev.kvasir.router.limit.Refusal.Kind;
 import dev.kvasir.router.placement.PrefillPlacement.Offload;
 import dev.kvasir.router.view.SloClass;
-import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.result.Timeline;
 import dev.kvasir.sim.step.TokenTimes;
@@ -50,7 +50,7 @@ final class SimulatedRequest implements RequestDriver {
   private @Nullable Sequence sequence;
   private @Nullable SimInstance serving;
   private @Nullable Timer deadline;
-  private Ending ending = Ending.UNFINISHED;
+  private RequestEnding ending = RequestEnding.UNFINISHED;
   private boolean running;
 
   /** The leg that is under way; what an earlier one still tells is not heard. */
@@ -133,7 +133,7 @@ final class SimulatedRequest implements RequestDriver {
 
   private void refuse(Refusal refusal) {
     boolean isFailure = refusal.kind() == Kind.FAILED || refusal.kind() == Kind.NO_WORKER;
-    end(isFailure ? Ending.FAILED : Ending.REJECTED);
+    end(isFailure ? RequestEnding.FAILED : RequestEnding.REJECTED);
   }
 
   private void send(Step.Send legs) {
@@ -175,7 +175,7 @@ final class SimulatedRequest implements RequestDriver {
 
   /** An instance has died, and with it what it did for this request. */
   void cut(SimInstance dead) {
-    if (ending != Ending.UNFINISHED || inTransit || serving == null || !serving.equals(dead)) {
+    if (ending != RequestEnding.UNFINISHED || inTransit || serving == null || !serving.equals(dead)) {
       return;
     }
     var which = flowing().state() == FlowRequest.State.PREFILLING ? Leg.PREFILL : Leg.WHOLE;
@@ -184,7 +184,7 @@ final class SimulatedRequest implements RequestDriver {
     sequence = null;
     if (started != null) dead.engine().abort(started);
     if (firstNanos != NEVER) {
-      end(Ending.FAILED);
+      end(RequestEnding.FAILED);
       return;
     }
     timeline().change(now() / 1000, running ? 0 : -1, running ? -1 : 0);
@@ -195,7 +195,7 @@ final class SimulatedRequest implements RequestDriver {
   }
 
   private void fail(int failed, Leg which, LegFailure kind) {
-    if (failed != leg || ending != Ending.UNFINISHED) return;
+    if (failed != leg || ending != RequestEnding.UNFINISHED) return;
     leg++;
     failed(which, kind);
   }
@@ -237,7 +237,7 @@ final class SimulatedRequest implements RequestDriver {
         at,
         request.promptTokens(),
         () -> {
-          if (ending != Ending.UNFINISHED || served != leg) return;
+          if (ending != RequestEnding.UNFINISHED || served != leg) return;
           sequence = at.submit(asked(outputTokens, tailTokens), listener);
         });
   }
@@ -263,7 +263,7 @@ final class SimulatedRequest implements RequestDriver {
    * of the last. Blocks that are full can be found by others, and the rest is the request's.
    */
   private void receive(int sending, int life) {
-    if (sending != leg || ending != Ending.UNFINISHED || names == null) return;
+    if (sending != leg || ending != RequestEnding.UNFINISHED || names == null) return;
     inTransit = false;
     var decoding = simulator.instance(instance);
     if (decoding.life() != life || !decoding.isUp()) {
@@ -315,8 +315,8 @@ final class SimulatedRequest implements RequestDriver {
       if (!isHeard()) return;
       switch (end) {
         case Sequence.End.Finished _ -> finished(over);
-        case Sequence.End.Refused _ -> end(Ending.DROPPED);
-        case Sequence.End.Aborted _, Sequence.End.Failed _ -> end(Ending.TIMED_OUT);
+        case Sequence.End.Refused _ -> end(RequestEnding.DROPPED);
+        case Sequence.End.Aborted _, Sequence.End.Failed _ -> end(RequestEnding.TIMED_OUT);
       }
     }
 
@@ -365,7 +365,7 @@ final class SimulatedRequest implements RequestDriver {
     }
 
     private void sentAll() {
-      if (isHeard() && ending == Ending.UNFINISHED) end(Ending.COMPLETED);
+      if (isHeard() && ending == RequestEnding.UNFINISHED) end(RequestEnding.COMPLETED);
     }
   }
 
@@ -385,7 +385,7 @@ final class SimulatedRequest implements RequestDriver {
   }
 
   private void firstToken() {
-    if (firstNanos != NEVER || ending != Ending.UNFINISHED) return;
+    if (firstNanos != NEVER || ending != RequestEnding.UNFINISHED) return;
     firstNanos = now();
     if (simulator.isUnheeded()) return;
     var told = flowing();
@@ -394,17 +394,17 @@ final class SimulatedRequest implements RequestDriver {
 
   private void timeOut() {
     deadline = null;
-    if (ending != Ending.UNFINISHED) return;
+    if (ending != RequestEnding.UNFINISHED) return;
     var started = sequence;
     var engine = serving;
     if (started != null && engine != null && started.state() != Sequence.State.ENDED) {
       engine.engine().abort(started);
     } else {
-      end(Ending.TIMED_OUT);
+      end(RequestEnding.TIMED_OUT);
     }
   }
 
-  private void end(Ending how) {
+  private void end(RequestEnding how) {
     ending = how;
     endNanos = now();
     timeline().change(now() / 1000, running ? 0 : -1, running ? -1 : 0);
@@ -452,8 +452,8 @@ final class SimulatedRequest implements RequestDriver {
     if (first != NEVER) first += perToken;
     long end = NEVER;
     long gaps = 0;
-    int outputs = ending == Ending.COMPLETED ? request.outputTokens() : 0;
-    if (ending == Ending.COMPLETED) {
+    int outputs = ending == RequestEnding.COMPLETED ? request.outputTokens() : 0;
+    if (ending == RequestEnding.COMPLETED) {
       end = sinceArrival(endNanos) + perToken * Math.max(1, outputs);
       gaps = end - first;
       if (outputs > 0) end += latency.afterDecodeMicros();

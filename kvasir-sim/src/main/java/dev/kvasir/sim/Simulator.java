@@ -27,13 +27,13 @@ import dev.kvasir.sim.cluster.ClusterSpec.Shared;
 import dev.kvasir.sim.cluster.Outage;
 import dev.kvasir.sim.cluster.RoutingSpec;
 import dev.kvasir.sim.latency.LatencyModel;
-import dev.kvasir.sim.result.Ending;
 import dev.kvasir.sim.result.InstanceResult;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResults;
 import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.result.Timeline;
 import dev.kvasir.sim.step.StepQueue;
-import dev.kvasir.sim.transfer.Network;
+import dev.kvasir.sim.transfer.ClusterNetwork;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.Workload;
@@ -58,7 +58,7 @@ public final class Simulator {
   private final LatencyModel latency;
   private final Workload workload;
   private final List<SimGateway> gateways;
-  private final Network network;
+  private final ClusterNetwork network;
   private final List<SimInstance> instances = new ArrayList<>();
   private final List<CacheNews> news = new ArrayList<>();
   private final RequestResults results = new RequestResults();
@@ -101,10 +101,10 @@ public final class Simulator {
     this.latency = latency;
     this.workload = workload;
     this.gateways = SimGateway.of(loop, spec, routerSettings(spec));
-    this.network = new Network(loop, spec.roles().size(), spec.handOver().tokensPerMicro());
+    this.network = new ClusterNetwork(loop, spec.roles().size(), spec.handOver().tokensPerMicro());
     var shared = spec.shared();
     boolean hasShared = shared.contains(Shared.TIERS) && !spec.instance().tiers().isEmpty();
-    var tiers = hasShared ? new SharedTiers(loop, spec.instance()) : null;
+    var tiers = hasShared ? new SharedTierPools(loop, spec.instance()) : null;
     var turns = new StepQueue();
     boolean isApart = runner != null && isApart();
     this.isUnheeded = isApart && visibility() == RouterVisibility.BLIND;
@@ -164,7 +164,7 @@ public final class Simulator {
   }
 
   private void addInstance(
-      int index, InstanceClock clock, @Nullable SharedTiers tiers, StepQueue turns) {
+      int index, InstanceClock clock, @Nullable SharedTierPools tiers, StepQueue turns) {
     var group = spec.group(index);
     var own = group == null ? latency : group.latency();
     var instance = new SimInstance(index, clock, spec.instance(index), own, tiers, turns);
@@ -467,18 +467,18 @@ public final class Simulator {
   }
 
   /** The request is over; what its caller does next may be another one. */
-  void over(SimulatedRequest simulated, FlowRequest flowing, Request request, Ending ending) {
+  void over(SimulatedRequest simulated, FlowRequest flowing, Request request, RequestEnding ending) {
     unlink(simulated);
     results.tell(simulated.number(), simulated.result());
     // What waits may be placed now.
     if (isCoupled()) look();
     var verdict = verdict(ending);
-    int outputTokens = ending == Ending.COMPLETED ? request.outputTokens() : 0;
+    int outputTokens = ending == RequestEnding.COMPLETED ? request.outputTokens() : 0;
     simulated
         .flow()
         .over(flowing, new RequestEnd(verdict, Route.UNTOLD, Route.UNTOLD, outputTokens));
     ended++;
-    if (ending != Ending.COMPLETED) return;
+    if (ending != RequestEnding.COMPLETED) return;
     var next = workload.after(request, loop.nanos());
     if (next == null) return;
     expected++;
@@ -490,7 +490,7 @@ public final class Simulator {
         });
   }
 
-  private static Verdict verdict(Ending ending) {
+  private static Verdict verdict(RequestEnding ending) {
     return switch (ending) {
       case COMPLETED -> Verdict.ANSWERED;
       case FAILED -> Verdict.BROKEN;

@@ -7,7 +7,7 @@ import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.cluster.ClusterSpec.Autoscaling;
 import dev.kvasir.sim.cluster.Outage;
 import dev.kvasir.sim.latency.LinearModel;
-import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
@@ -28,7 +28,7 @@ class AutoscalerTest {
     for (int i = 0; i < 200; i++) requests.add(request(requests.size(), 1000 + 2 * i));
     for (int i = 0; i < 20; i++) requests.add(request(requests.size(), 2000 + 100 * i));
     var run = run(requests, RULE);
-    assertThat(run.requests()).allMatch(each -> each.ending() == Ending.COMPLETED);
+    assertThat(run.requests()).allMatch(each -> each.ending() == RequestEnding.COMPLETED);
     long serving = 0;
     for (var each : run.requests()) {
       long arrival = each.request().arrivalNanos() / 1_000_000;

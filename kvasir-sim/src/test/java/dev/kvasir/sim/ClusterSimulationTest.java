@@ -7,7 +7,7 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.cluster.InstanceSpec;
 import dev.kvasir.sim.latency.LinearModel;
-import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.transfer.TierSpec;
 import dev.kvasir.sim.transfer.TransferModel;
@@ -43,7 +43,7 @@ class ClusterSimulationTest {
     var run = new Simulator(spec, MODEL, Workload.open(requests.iterator())).run(_ -> {});
     assertThat(run.requests())
         .extracting(each -> each.ending())
-        .containsExactly(Ending.DROPPED, Ending.COMPLETED);
+        .containsExactly(RequestEnding.DROPPED, RequestEnding.COMPLETED);
   }
 
   /** With the end of a prompt at the end of a block, in the middle of one, and in the first. */

@@ -13,8 +13,8 @@ import dev.kvasir.sim.cluster.RoutingSpec;
 import dev.kvasir.sim.report.Goodput;
 import dev.kvasir.sim.report.GroupTotal;
 import dev.kvasir.sim.report.Summary;
-import dev.kvasir.sim.result.Ending;
 import dev.kvasir.sim.result.Gaps;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.workload.ClosedLoop;
@@ -139,8 +139,8 @@ final class ClusterWalk {
     var answered = new Gaps();
     boolean isWhole = true;
     for (var each : run.requests()) {
-      isWhole &= each.ending() == Ending.COMPLETED || each.ending() == Ending.REJECTED;
-      if (each.ending() != Ending.COMPLETED || each.gaps() == 0) continue;
+      isWhole &= each.ending() == RequestEnding.COMPLETED || each.ending() == RequestEnding.REJECTED;
+      if (each.ending() != RequestEnding.COMPLETED || each.gaps() == 0) continue;
       long took = each.e2eMicros() - each.ttftMicros();
       assertThat(each.gapMicros()).as(each.toString()).isEqualTo(took);
       for (int i = 0; i < each.gaps(); i++) answered.add((took + i) / each.gaps(), 1);
@@ -166,7 +166,7 @@ final class ClusterWalk {
             .isTrue();
       }
       boolean isKnown = model.isEmpty() || served.contains("") || served.contains(model);
-      if (!isKnown) assertThat(each.ending()).isEqualTo(Ending.REJECTED);
+      if (!isKnown) assertThat(each.ending()).isEqualTo(RequestEnding.REJECTED);
     }
     assertThat(summary.models().stream().mapToLong(GroupTotal::requests).sum())
         .isEqualTo(run.requests().size());
@@ -176,8 +176,8 @@ final class ClusterWalk {
 
   private static void checkRequest(RequestResult request) {
     var what = request.toString();
-    assertThat(request.ending()).as(what).isNotEqualTo(Ending.UNFINISHED);
-    if (request.ending() == Ending.COMPLETED) {
+    assertThat(request.ending()).as(what).isNotEqualTo(RequestEnding.UNFINISHED);
+    if (request.ending() == RequestEnding.COMPLETED) {
       assertThat(request.schedulingMicros()).as(what).isNotNegative();
       assertThat(request.ttftMicros()).as(what).isPositive();
       assertThat(request.schedulingMicros()).as(what).isLessThanOrEqualTo(request.ttftMicros());

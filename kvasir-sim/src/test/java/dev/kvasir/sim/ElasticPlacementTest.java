@@ -16,11 +16,11 @@ import dev.kvasir.router.view.Estimates;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.cluster.ClusterSpec;
 import dev.kvasir.sim.cluster.RoutingSpec;
-import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.HardwareTable;
 import dev.kvasir.sim.latency.KvCapacity;
 import dev.kvasir.sim.latency.LatencyModels;
-import dev.kvasir.sim.latency.ModelShape;
+import dev.kvasir.sim.latency.ModelDeployment;
+import dev.kvasir.sim.latency.ModelSizes;
 import dev.kvasir.sim.report.Goodput;
 import dev.kvasir.sim.report.Summary;
 import dev.kvasir.sim.workload.Synthetic;
@@ -49,8 +49,8 @@ class ElasticPlacementTest {
   private static final List<Long> SEEDS = List.of(1L, 2L, 3L, 4L, 5L);
   private static final int SEEDS_MIN = 3;
   private static final Duration START = Duration.ofNanos(50_000);
-  private static final Deployment DEPLOYMENT =
-      new Deployment(ModelShape.LLAMA_8B, HardwareTable.known().find("L40S"), 1);
+  private static final ModelDeployment DEPLOYMENT =
+      new ModelDeployment(ModelSizes.LLAMA_8B, HardwareTable.known().find("L40S"), 1);
   private static final KvCapacity MEMORY = new KvCapacity(DEPLOYMENT, 0.9);
 
   /** Results of one policy at one load, over all seeds. */

@@ -9,11 +9,11 @@ import dev.kvasir.router.view.Role;
 import dev.kvasir.sim.cluster.ClusterSpec;
 import dev.kvasir.sim.cluster.RoutingSpec;
 import dev.kvasir.sim.latency.LinearModel;
-import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResult;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import dev.kvasir.sim.workload.Turn;
 import dev.kvasir.sim.workload.Workload;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ class MemoryPressureTest {
               isLong ? 1_500 : 100 + random.nextInt(100),
               isLong ? 300 : 20,
               Content.unique(i + 1),
-              new Caller("", ""),
+              new TraceCaller("", ""),
               Turn.ALONE,
               0));
     }
@@ -67,7 +67,7 @@ class MemoryPressureTest {
             usual.awareness());
     var cluster = ClusterSpec.apart(spec.roles(), spec.instance(), routing, spec.handOver());
     var run = new Simulator(cluster, MODEL, Workload.open(requests(seed).iterator())).run(_ -> {});
-    assertThat(run.requests()).allMatch(each -> each.ending() == Ending.COMPLETED);
+    assertThat(run.requests()).allMatch(each -> each.ending() == RequestEnding.COMPLETED);
     return run.requests().stream().map(RequestResult::ttftMicros).sorted().toList();
   }
 

@@ -14,9 +14,9 @@ import dev.kvasir.sim.server.ServerModel;
 import dev.kvasir.sim.server.ServerTimes;
 import dev.kvasir.sim.transfer.TierSpec;
 import dev.kvasir.sim.transfer.TransferModel;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import dev.kvasir.sim.workload.Turn;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -166,7 +166,7 @@ final class RandomCluster {
     var asking = new ArrayList<Request>();
     for (var each : rows) {
       var model = models.get(chance.nextInt(models.size()));
-      var caller = new Caller(each.caller().tenant(), each.caller().sloClass(), model);
+      var caller = new TraceCaller(each.caller().tenant(), each.caller().sloClass(), model);
       asking.add(
           new Request(
               each.id(),
@@ -198,7 +198,7 @@ final class RandomCluster {
         random.nextBoolean()
             ? Content.shared(random.nextInt(3), random.nextInt(prompt + 1), index)
             : Content.session(0, 0, Content.number(session));
-    var caller = new Caller("", pick("", "critical", "batch", "background"));
+    var caller = new TraceCaller("", pick("", "critical", "batch", "background"));
     long deadline = random.nextInt(4) == 0 ? arrival + 1 + random.nextInt(20_000_000) : 0;
     var turn = session.isEmpty() ? Turn.ALONE : new Turn(session, index, 0);
     return new Request(

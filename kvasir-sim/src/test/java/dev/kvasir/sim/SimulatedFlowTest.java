@@ -10,12 +10,12 @@ import dev.kvasir.sim.cluster.ClusterSpec;
 import dev.kvasir.sim.cluster.Outage;
 import dev.kvasir.sim.cluster.RoutingSpec;
 import dev.kvasir.sim.latency.LinearModel;
-import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.result.RunResult;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import dev.kvasir.sim.workload.Turn;
 import dev.kvasir.sim.workload.Workload;
 import java.time.Duration;
@@ -41,7 +41,7 @@ class SimulatedFlowTest {
   void requestsWaitForRoomAndAreServedInTheOrderTheyCame() {
     var one = FlowSettings.OPEN.with(new QueueLimits(1, 100, PATIENCE));
     var run = run(one, KeyLimits.UNLIMITED, 20);
-    assertThat(endings(run)).containsOnly(Ending.COMPLETED);
+    assertThat(endings(run)).containsOnly(RequestEnding.COMPLETED);
     var ends = new ArrayList<Long>();
     for (var each : run.requests()) {
       ends.add(each.request().arrivalNanos() / 1000 + each.e2eMicros());
@@ -55,61 +55,61 @@ class SimulatedFlowTest {
     var run = run(tight, KeyLimits.UNLIMITED, 6);
     assertThat(endings(run))
         .containsExactly(
-            Ending.COMPLETED,
-            Ending.COMPLETED,
-            Ending.COMPLETED,
-            Ending.REJECTED,
-            Ending.REJECTED,
-            Ending.REJECTED);
+            RequestEnding.COMPLETED,
+            RequestEnding.COMPLETED,
+            RequestEnding.COMPLETED,
+            RequestEnding.REJECTED,
+            RequestEnding.REJECTED,
+            RequestEnding.REJECTED);
     var requests = requests(4);
-    requests.add(request(4, new Caller("", "critical")));
+    requests.add(request(4, new TraceCaller("", "critical")));
     assertThat(endings(run(tight, KeyLimits.UNLIMITED, requests)))
         .containsExactly(
-            Ending.COMPLETED, Ending.COMPLETED, Ending.REJECTED, Ending.REJECTED, Ending.COMPLETED);
+            RequestEnding.COMPLETED, RequestEnding.COMPLETED, RequestEnding.REJECTED, RequestEnding.REJECTED, RequestEnding.COMPLETED);
   }
 
   @Test
   void requestsThatWaitTooLongAreRefused() {
     var brief = FlowSettings.OPEN.with(new QueueLimits(1, 100, Duration.ofNanos(1_000)));
     var run = run(brief, KeyLimits.UNLIMITED, 3);
-    assertThat(endings(run)).containsExactly(Ending.COMPLETED, Ending.REJECTED, Ending.REJECTED);
+    assertThat(endings(run)).containsExactly(RequestEnding.COMPLETED, RequestEnding.REJECTED, RequestEnding.REJECTED);
   }
 
   @Test
   void aTenantGetsNoMoreThanItsLimits() {
     var limits = new KeyLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, 2);
     assertThat(endings(run(FlowSettings.OPEN, limits, 4)))
-        .containsExactly(Ending.COMPLETED, Ending.COMPLETED, Ending.REJECTED, Ending.REJECTED);
+        .containsExactly(RequestEnding.COMPLETED, RequestEnding.COMPLETED, RequestEnding.REJECTED, RequestEnding.REJECTED);
     var requests = requests(2);
-    requests.add(request(2, new Caller("other", "")));
-    assertThat(endings(run(FlowSettings.OPEN, limits, requests))).containsOnly(Ending.COMPLETED);
+    requests.add(request(2, new TraceCaller("other", "")));
+    assertThat(endings(run(FlowSettings.OPEN, limits, requests))).containsOnly(RequestEnding.COMPLETED);
   }
 
   @Test
   void whatADeadInstanceHadBegunFailsAndTheRestIsAnsweredElsewhere() {
     var outage = new Outage(0, Duration.ofNanos(400_000), Duration.ofMillis(30));
     var run = dying(requests(40), outage);
-    assertThat(endings(run)).contains(Ending.FAILED).contains(Ending.COMPLETED);
+    assertThat(endings(run)).contains(RequestEnding.FAILED).contains(RequestEnding.COMPLETED);
     for (var each : run.requests()) {
       boolean isBegun = each.ttftMicros() != RequestResult.NEVER;
-      if (each.ending() == Ending.FAILED) assertThat(isBegun).as(each.toString()).isTrue();
+      if (each.ending() == RequestEnding.FAILED) assertThat(isBegun).as(each.toString()).isTrue();
       else assertThat(each.instance()).as(each.toString()).isEqualTo(1);
     }
   }
 
   @Test
   void anInstanceThatIsBackGetsRequestsAgainAndHasForgottenItsCache() {
-    var first = request(0, Caller.ANYBODY);
+    var first = request(0, TraceCaller.ANYBODY);
     var later = new ArrayList<Request>();
     for (int i = 0; i < 4; i++) {
       long arrival = 200_000_000L + i * 10_000_000L;
       later.add(
-          new Request("l" + i, arrival, 20, 5, first.content(), Caller.ANYBODY, Turn.ALONE, 0));
+          new Request("l" + i, arrival, 20, 5, first.content(), TraceCaller.ANYBODY, Turn.ALONE, 0));
     }
     later.addFirst(first);
     var outage = new Outage(0, Duration.ofMillis(50), Duration.ofMillis(100));
     var run = dying(later, outage);
-    assertThat(endings(run)).containsOnly(Ending.COMPLETED);
+    assertThat(endings(run)).containsOnly(RequestEnding.COMPLETED);
     assertThat(run.requests()).extracting(each -> each.instance()).containsExactly(0, 1, 0, 1, 0);
     assertThat(run.requests())
         .extracting(each -> each.cachedTokens())
@@ -125,7 +125,7 @@ class SimulatedFlowTest {
   void whereNobodyIsLeftRequestsFail() {
     var run =
         dying(requests(3), new Outage(0, Duration.ZERO, null), new Outage(1, Duration.ZERO, null));
-    assertThat(endings(run)).containsOnly(Ending.FAILED);
+    assertThat(endings(run)).containsOnly(RequestEnding.FAILED);
   }
 
   @Test
@@ -169,7 +169,7 @@ class SimulatedFlowTest {
     return new Simulator(mortal, MODEL, Workload.open(requests.iterator())).run(_ -> {});
   }
 
-  private static List<Ending> endings(RunResult run) {
+  private static List<RequestEnding> endings(RunResult run) {
     return run.requests().stream().map(each -> each.ending()).toList();
   }
 
@@ -195,11 +195,11 @@ class SimulatedFlowTest {
 
   private static List<Request> requests(int count) {
     var requests = new ArrayList<Request>();
-    for (int i = 0; i < count; i++) requests.add(request(i, Caller.ANYBODY));
+    for (int i = 0; i < count; i++) requests.add(request(i, TraceCaller.ANYBODY));
     return requests;
   }
 
-  private static Request request(int index, Caller caller) {
+  private static Request request(int index, TraceCaller caller) {
     var content = Content.unique(index + 1);
     return new Request("r" + index, index * 1_000L, 20, 5, content, caller, Turn.ALONE, 0);
   }

@@ -8,11 +8,11 @@ import dev.kvasir.sim.cluster.ClusterSpec.Replication;
 import dev.kvasir.sim.cluster.ClusterSpec.Replication.Sharing;
 import dev.kvasir.sim.cluster.RoutingSpec;
 import dev.kvasir.sim.latency.LinearModel;
-import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RunResult;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import dev.kvasir.sim.workload.Turn;
 import dev.kvasir.sim.workload.Workload;
 import java.time.Duration;
@@ -50,7 +50,7 @@ class SimulatedGatewaysTest {
       int tokens = 40 + random.nextInt(200);
       requests.add(
           new Request(
-              "r" + i, nanos, tokens, 5, Content.unique(i + 1), Caller.ANYBODY, Turn.ALONE, 0));
+              "r" + i, nanos, tokens, 5, Content.unique(i + 1), TraceCaller.ANYBODY, Turn.ALONE, 0));
     }
     return requests;
   }
@@ -69,7 +69,7 @@ class SimulatedGatewaysTest {
       var simulator = simulator(3, Sharing.BOOKED, Duration.ofMillis(seed % 4), seed);
       var run = simulator.run(_ -> {});
       assertThat(run.requests()).hasSize(400);
-      assertThat(run.requests()).allMatch(each -> each.ending() == Ending.COMPLETED);
+      assertThat(run.requests()).allMatch(each -> each.ending() == RequestEnding.COMPLETED);
       simulator.loop().runFor(Duration.ofSeconds(2));
       for (var gateway : simulator.gateways()) {
         assertThat(gateway.flow().inFlight()).isZero();
@@ -99,7 +99,7 @@ class SimulatedGatewaysTest {
       int tokens = 40 + random.nextInt(random.nextInt(3) == 0 ? 1_200 : 100);
       requests.add(
           new Request(
-              "r" + i, nanos, tokens, 5, Content.unique(i + 1), Caller.ANYBODY, Turn.ALONE, 0));
+              "r" + i, nanos, tokens, 5, Content.unique(i + 1), TraceCaller.ANYBODY, Turn.ALONE, 0));
     }
     var others = new ArrayList<RoutingSpec>();
     for (int i = 1; i < gateways; i++) others.add(engines().routing());

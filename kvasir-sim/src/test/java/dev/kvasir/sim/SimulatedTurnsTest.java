@@ -10,18 +10,18 @@ import dev.kvasir.router.view.Role;
 import dev.kvasir.router.view.SloClass;
 import dev.kvasir.sim.cluster.ClusterSpec;
 import dev.kvasir.sim.cluster.RoutingSpec;
-import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.HardwareTable;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.LatencyModels;
 import dev.kvasir.sim.latency.LinearModel;
-import dev.kvasir.sim.latency.ModelShape;
-import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.latency.ModelDeployment;
+import dev.kvasir.sim.latency.ModelSizes;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.result.RunResult;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import dev.kvasir.sim.workload.Turn;
 import dev.kvasir.sim.workload.Workload;
 import java.time.Duration;
@@ -63,7 +63,7 @@ class SimulatedTurnsTest {
     /** An 8-billion model on L40S. */
     static Case onL40s(int promptTokens) {
       var gpu = HardwareTable.known().find("L40S");
-      var deployment = new Deployment(ModelShape.LLAMA_8B, gpu, 1);
+      var deployment = new ModelDeployment(ModelSizes.LLAMA_8B, gpu, 1);
       var model = LatencyModels.named("trained-physics", List.of(), List.of(), deployment);
       var fast = new Case(model, 2_048, promptTokens, 60, 1);
       return new Case(model, 2_048, promptTokens, 60, fast.nanosPerRequest(BOUND));
@@ -82,7 +82,7 @@ class SimulatedTurnsTest {
 
   private static List<Request> requests(Case asked, SloClass sloClass, double load, long seed) {
     var random = new SplittableRandom(seed);
-    var caller = new Caller("", sloClass.label());
+    var caller = new TraceCaller("", sloClass.label());
     var requests = new ArrayList<Request>();
     double nanos = 0;
     for (int i = 0; i < REQUESTS * load; i++) {
@@ -148,7 +148,7 @@ class SimulatedTurnsTest {
       slower += firstTokenP90(run, CRITICAL) / alone / seeds;
       seconds += run.endMicros() / 1e6 / seeds;
       // Nobody starves: all are served in the end.
-      assertThat(run.requests()).allMatch(each -> each.ending() == Ending.COMPLETED);
+      assertThat(run.requests()).allMatch(each -> each.ending() == RequestEnding.COMPLETED);
     }
 
     @Override

@@ -10,12 +10,12 @@ import dev.kvasir.sim.latency.LinearModel;
 import dev.kvasir.sim.report.Goodput;
 import dev.kvasir.sim.report.QueueingTheory;
 import dev.kvasir.sim.report.Summary;
-import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.result.RunResult;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import dev.kvasir.sim.workload.Turn;
 import dev.kvasir.sim.workload.Workload;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ final class UnlikeGroupsTest {
     assertThat(run.requests()).extracting(RequestResult::instance).containsExactly(0, 1, -1, 1);
     assertThat(run.requests())
         .extracting(RequestResult::ending)
-        .containsExactly(Ending.COMPLETED, Ending.COMPLETED, Ending.REJECTED, Ending.COMPLETED);
+        .containsExactly(RequestEnding.COMPLETED, RequestEnding.COMPLETED, RequestEnding.REJECTED, RequestEnding.COMPLETED);
     assertThat(run.requests())
         .extracting(RequestResult::ttftMicros)
         .containsExactly(1000 + 4 * 800L, 100 + 800L, RequestResult.NEVER, 100 + 800L);
@@ -103,7 +103,7 @@ final class UnlikeGroupsTest {
     var run = run("balanced", groups, requests);
     double stayed = 0;
     for (var request : run.requests()) {
-      assertThat(request.ending()).isEqualTo(Ending.COMPLETED);
+      assertThat(request.ending()).isEqualTo(RequestEnding.COMPLETED);
       stayed += request.e2eMicros();
     }
     double perMicro = (double) requests.size() / run.endMicros();
@@ -170,7 +170,7 @@ final class UnlikeGroupsTest {
         promptTokens,
         3,
         Content.unique(millis),
-        Caller.asking(model),
+        TraceCaller.asking(model),
         Turn.ALONE,
         0);
   }

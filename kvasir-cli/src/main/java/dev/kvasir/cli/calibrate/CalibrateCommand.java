@@ -15,8 +15,8 @@ import dev.kvasir.sim.calibrate.ProfileJson;
 import dev.kvasir.sim.clock.ParallelTasks;
 import dev.kvasir.sim.latency.Hardware;
 import dev.kvasir.sim.latency.HardwareTable;
-import dev.kvasir.sim.latency.ModelConfig;
-import dev.kvasir.sim.latency.ModelShape;
+import dev.kvasir.sim.latency.ModelConfigFile;
+import dev.kvasir.sim.latency.ModelSizes;
 import dev.kvasir.sim.page.CalibrationPage;
 import dev.kvasir.sim.trace.Capture;
 import dev.kvasir.sim.trace.CaptureReader;
@@ -336,11 +336,11 @@ public final class CalibrateCommand implements Callable<Integer> {
     return String.valueOf(path.getFileName()).replaceFirst("\\.json$", "");
   }
 
-  private ModelShape shape() throws IOException {
+  private ModelSizes shape() throws IOException {
     var named = modelConfig;
-    if (named == null) return ModelShape.LLAMA_8B;
+    if (named == null) return ModelSizes.LLAMA_8B;
     try (var config = Files.newBufferedReader(named)) {
-      return ModelConfig.read(config, named.toString());
+      return ModelConfigFile.read(config, named.toString());
     }
   }
 

@@ -14,7 +14,7 @@ import dev.kvasir.sim.blis.StepTransfers;
 import dev.kvasir.sim.calibrate.Profile;
 import dev.kvasir.sim.cluster.ClusterSpec;
 import dev.kvasir.sim.cluster.InstanceSpec;
-import dev.kvasir.sim.cost.Fleet;
+import dev.kvasir.sim.cost.FleetHardware;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.transfer.TierLink;
 import dev.kvasir.sim.transfer.TierSpec;
@@ -113,7 +113,7 @@ final class EngineSetup {
   }
 
   /** The hardware that these engines stand for. */
-  Fleet fleet() throws IOException {
+  FleetHardware fleet() throws IOException {
     int instances = Setup.roles(deployment).size();
     var tokens = new EnumMap<Tier, Long>(Tier.class);
     int tieredCaches = deployment.sharing().contains(ClusterSpec.Shared.TIERS) ? 1 : instances;
@@ -121,7 +121,7 @@ final class EngineSetup {
     for (var tier : deployment.tiers().entries()) {
       tokens.put(tier.kind().tier(), (long) tier.blocks(blockBytes()) * blockSize * tieredCaches);
     }
-    return new Fleet(instances * hardware.gpus(), tokens, hardware.knownBytesPerToken());
+    return new FleetHardware(instances * hardware.gpus(), tokens, hardware.knownBytesPerToken());
   }
 
   /** Returns the cost of a GPU for an hour, or null if it is not known. */

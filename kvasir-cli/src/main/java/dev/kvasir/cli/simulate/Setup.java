@@ -22,7 +22,7 @@ import dev.kvasir.sim.calibrate.Profile;
 import dev.kvasir.sim.clock.ParallelTasks;
 import dev.kvasir.sim.cluster.ClusterSpec;
 import dev.kvasir.sim.cluster.RoutingSpec;
-import dev.kvasir.sim.cost.Fleet;
+import dev.kvasir.sim.cost.FleetHardware;
 import dev.kvasir.sim.cost.Prices;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.report.InstanceTotal;
@@ -256,7 +256,7 @@ final class Setup {
   }
 
   /** The hardware that the run stands for. */
-  Fleet fleet() throws IOException {
+  FleetHardware fleet() throws IOException {
     var all = engines.getFirst().fleet();
     for (var each : engines.subList(1, engines.size())) all = all.plus(each.fleet());
     return all;

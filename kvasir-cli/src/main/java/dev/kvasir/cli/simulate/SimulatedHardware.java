@@ -4,15 +4,15 @@ import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.HardwareSettings;
 import dev.kvasir.sim.calibrate.Profile;
 import dev.kvasir.sim.calibrate.ProfileJson;
-import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.Hardware;
 import dev.kvasir.sim.latency.HardwareTable;
 import dev.kvasir.sim.latency.KvBytes;
 import dev.kvasir.sim.latency.KvCapacity;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.LatencyModels;
-import dev.kvasir.sim.latency.ModelConfig;
-import dev.kvasir.sim.latency.ModelShape;
+import dev.kvasir.sim.latency.ModelConfigFile;
+import dev.kvasir.sim.latency.ModelDeployment;
+import dev.kvasir.sim.latency.ModelSizes;
 import dev.kvasir.sim.transfer.TierLink;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -126,8 +126,8 @@ public final class SimulatedHardware {
     return shape().vocabulary().contextMax();
   }
 
-  private Deployment deployment() throws IOException {
-    return new Deployment(shape(), gpu(), gpus());
+  private ModelDeployment deployment() throws IOException {
+    return new ModelDeployment(shape(), gpu(), gpus());
   }
 
   private Hardware gpu() throws IOException {
@@ -138,14 +138,14 @@ public final class SimulatedHardware {
     }
   }
 
-  private ModelShape shape() throws IOException {
+  private ModelSizes shape() throws IOException {
     var named = settings.modelConfig();
-    if (named == null) return ModelShape.LLAMA_8B;
+    if (named == null) return ModelSizes.LLAMA_8B;
     var places = places(named);
     for (var place : places) {
       if (!Files.isRegularFile(place)) continue;
       try (var config = Files.newBufferedReader(place)) {
-        return ModelConfig.read(config, place.toString());
+        return ModelConfigFile.read(config, place.toString());
       }
     }
     throw new IllegalArgumentException(

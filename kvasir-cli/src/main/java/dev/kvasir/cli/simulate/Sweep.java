@@ -3,7 +3,7 @@ package dev.kvasir.cli.simulate;
 import dev.kvasir.sim.calibrate.Interval;
 import dev.kvasir.sim.clock.ParallelTasks;
 import dev.kvasir.sim.page.Shard;
-import dev.kvasir.sim.report.Best;
+import dev.kvasir.sim.report.BestPoint;
 import dev.kvasir.sim.report.Comparison;
 import dev.kvasir.spec.Written;
 import java.io.IOException;
@@ -103,7 +103,7 @@ final class Sweep {
   private void doubt(Comparison comparison, List<List<Written.Text>> grid) throws IOException {
     var points = comparison.points();
     if (points.size() < 2) return;
-    int best = Best.of(comparison).index();
+    int best = BestPoint.of(comparison).index();
     if (setup(grid.get(best)).profiles().isEmpty()) return;
     double here = points.get(best).summary().ttft().p90();
     int next = best == 0 ? 1 : 0;

@@ -1,8 +1,8 @@
 package dev.kvasir.sim.blis;
 
 import dev.kvasir.sim.latency.LatencyModel;
-import dev.kvasir.sim.result.Ending;
 import dev.kvasir.sim.result.InstanceResult;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.result.Timeline;
@@ -67,7 +67,7 @@ public final class BlisCluster {
 
   private void admit(Tracked request) {
     if (!routing.admits(request.request, instances, loop.nanos() / 1000)) {
-      request.ending = Ending.REJECTED;
+      request.ending = RequestEnding.REJECTED;
       return;
     }
     routings.after(micros(settings.times().routingMicros()), () -> route(request));
@@ -80,7 +80,7 @@ public final class BlisCluster {
 
   private void left(Tracked request, long micros) {
     routing.left(request.instance);
-    if (request.ending != Ending.COMPLETED) return;
+    if (request.ending != RequestEnding.COMPLETED) return;
     var row = workload.after(request.request, micros * 1000);
     if (row != null) {
       var turn = row.turn();

@@ -11,8 +11,8 @@ import dev.kvasir.router.view.SloClass;
 import dev.kvasir.sim.blis.BlisSettings.Edition;
 import dev.kvasir.sim.latency.LatencyModel;
 import dev.kvasir.sim.latency.StepShape;
-import dev.kvasir.sim.result.Ending;
 import dev.kvasir.sim.result.InstanceResult;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.VirtualLoop;
@@ -98,13 +98,13 @@ final class BlisInstance {
             priority,
             arrivalNanos);
     if (scheduler.refusal(asked) != null) {
-      leave(tracking, Ending.DROPPED, nowMicros());
+      leave(tracking, RequestEnding.DROPPED, nowMicros());
       return;
     }
     inputTokens += request.promptTokens();
     long deadline = request.deadlineNanos() / 1000;
     if (deadline > 0 && deadline <= nowMicros()) {
-      leave(tracking, Ending.TIMED_OUT, nowMicros());
+      leave(tracking, RequestEnding.TIMED_OUT, nowMicros());
       return;
     }
     var sequence = scheduler.add(asked);
@@ -199,7 +199,7 @@ final class BlisInstance {
     scheduler.remove(sequence);
     // Leaving is an event of its own, which a run that is over does not get to.
     if (endMicros <= settings.horizonMicros()) clockMicros = Math.max(clockMicros, endMicros);
-    leave(request, Ending.COMPLETED, endMicros);
+    leave(request, RequestEnding.COMPLETED, endMicros);
   }
 
   private static BlisSpan span(Sequence sequence) {
@@ -207,13 +207,13 @@ final class BlisInstance {
   }
 
   private void timeOut(Tracked request) {
-    if (request.ending != Ending.UNFINISHED || request.sequence == null) return;
+    if (request.ending != RequestEnding.UNFINISHED || request.sequence == null) return;
     tick();
     scheduler.remove(request.sequence);
-    leave(request, Ending.TIMED_OUT, nowMicros());
+    leave(request, RequestEnding.TIMED_OUT, nowMicros());
   }
 
-  private void leave(Tracked request, Ending ending, long micros) {
+  private void leave(Tracked request, RequestEnding ending, long micros) {
     request.ending = ending;
     if (request.sequence != null) tracked.remove(request.sequence);
     left.accept(request, micros);

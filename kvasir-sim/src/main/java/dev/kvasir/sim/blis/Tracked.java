@@ -3,7 +3,7 @@ package dev.kvasir.sim.blis;
 import dev.kvasir.Nullable;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.kv.CachedBlocks;
-import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.workload.Request;
 import java.util.ArrayList;
@@ -15,7 +15,7 @@ final class Tracked {
   final long arrivalMicros;
   int instance = -1;
   @Nullable Sequence sequence;
-  Ending ending = Ending.UNFINISHED;
+  RequestEnding ending = RequestEnding.UNFINISHED;
   long schedulingMicros = RequestResult.NEVER;
   boolean hasFirstToken;
   long ttftMicros = RequestResult.NEVER;
@@ -40,7 +40,7 @@ final class Tracked {
 
   /** Returns whether the request reached the queue of an instance, or was turned away before. */
   boolean isAccountedFor() {
-    return sequence != null || ending != Ending.UNFINISHED;
+    return sequence != null || ending != RequestEnding.UNFINISHED;
   }
 
   RequestResult result() {

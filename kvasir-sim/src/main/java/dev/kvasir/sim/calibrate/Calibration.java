@@ -3,9 +3,9 @@ package dev.kvasir.sim.calibrate;
 import dev.kvasir.Nullable;
 import dev.kvasir.sim.calibrate.Spread.Time;
 import dev.kvasir.sim.clock.ParallelTasks;
-import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.Hardware;
-import dev.kvasir.sim.latency.ModelShape;
+import dev.kvasir.sim.latency.ModelDeployment;
+import dev.kvasir.sim.latency.ModelSizes;
 import dev.kvasir.sim.latency.ServedShape;
 import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.trace.Capture;
@@ -44,7 +44,7 @@ public final class Calibration {
       String name,
       String engine,
       String modelName,
-      ModelShape model,
+      ModelSizes model,
       List<Hardware> gpus,
       int split,
       int calls,
@@ -135,7 +135,7 @@ public final class Calibration {
   }
 
   private ServedShape shape(Hardware gpu) {
-    return ServedShape.of(new Deployment(asked.model(), gpu, asked.split()));
+    return ServedShape.of(new ModelDeployment(asked.model(), gpu, asked.split()));
   }
 
   /** The GPU whose roofline is nearest to what was measured. */

@@ -2,7 +2,7 @@ package dev.kvasir.sim.calibrate;
 
 import dev.kvasir.sim.calibrate.Interval.Figure;
 import dev.kvasir.sim.clock.ParallelTasks;
-import dev.kvasir.sim.latency.Deployment;
+import dev.kvasir.sim.latency.ModelDeployment;
 import dev.kvasir.sim.latency.ServedShape;
 import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.server.ServerTimes;
@@ -113,7 +113,7 @@ public final class CrossCheck {
   /** All captures by what is known beforehand, on the first of the GPUs. */
   public List<Judged> priorAlone(List<Calibration.Input> inputs) {
     var gpu = asked.gpus().getFirst();
-    var shape = ServedShape.of(new Deployment(asked.model(), gpu, asked.split()));
+    var shape = ServedShape.of(new ModelDeployment(asked.model(), gpu, asked.split()));
     var values = new ArrayList<Double>();
     for (double value : Parameter.priors(shape)) values.add(value);
     var origin = new Profile.Origin(asked.engine(), asked.modelName(), gpu.name(), asked.split());

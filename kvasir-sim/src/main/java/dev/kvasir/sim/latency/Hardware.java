@@ -36,7 +36,7 @@ public record Hardware(
   }
 
   /** The peak for weights of such a size: the 8-bit one only where weights have 8 bits exactly. */
-  double teraflops(ModelShape.Precision precision) {
+  double teraflops(ModelSizes.Precision precision) {
     return precision.weightBytes() == 1 && teraflopsFp8 > 0 ? teraflopsFp8 : teraflops;
   }
 }

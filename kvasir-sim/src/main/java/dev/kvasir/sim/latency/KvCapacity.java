@@ -8,14 +8,14 @@ public final class KvCapacity {
   private static final double RUNTIME_GIB = 0.15;
   private static final double RUNTIME_WITH_PEERS_GIB = 0.6;
 
-  private final Deployment deployment;
+  private final ModelDeployment deployment;
   private final double memoryShare;
 
   /**
    * @param deployment what runs where
    * @param memoryShare which part of the memory the engine may use, above 0 and up to 1
    */
-  public KvCapacity(Deployment deployment, double memoryShare) {
+  public KvCapacity(ModelDeployment deployment, double memoryShare) {
     if (!(memoryShare > 0 && memoryShare <= 1)) {
       throw new IllegalArgumentException("memory share " + memoryShare + "; above 0, up to 1");
     }
@@ -89,7 +89,7 @@ public final class KvCapacity {
     return (long) (weights * model.precision().weightBytes());
   }
 
-  private static long feedForwardWeights(ModelShape model) {
+  private static long feedForwardWeights(ModelSizes model) {
     long hidden = model.hiddenSize();
     long layers = model.layers();
     var experts = model.feedForward().experts();
@@ -105,7 +105,7 @@ public final class KvCapacity {
         + (layers - dense) * (routed + shared + router);
   }
 
-  private static int headSize(ModelShape model) {
+  private static int headSize(ModelSizes model) {
     int size = model.attention().headSize();
     return size > 0 ? size : model.hiddenSize() / model.attention().heads();
   }

@@ -20,7 +20,7 @@ public final class LatencyModels {
    * @param deployment what runs where; the linear model alone does without
    */
   public static LatencyModel named(
-      String name, List<Double> alphas, List<Double> betas, @Nullable Deployment deployment) {
+      String name, List<Double> alphas, List<Double> betas, @Nullable ModelDeployment deployment) {
     try {
       return switch (name) {
         case "linear", "blackbox" -> linear(alphas, betas);
@@ -45,7 +45,7 @@ public final class LatencyModels {
   }
 
   private static LatencyModel roofline(
-      Deployment deployment, List<Double> alphas, List<Double> betas) {
+      ModelDeployment deployment, List<Double> alphas, List<Double> betas) {
     if (!betas.isEmpty()) {
       throw new IllegalArgumentException("it takes no betas and has " + betas.size());
     }
@@ -53,7 +53,7 @@ public final class LatencyModels {
     return new RooflineModel(deployment, overhead);
   }
 
-  private static Deployment deployed(@Nullable Deployment deployment) {
+  private static ModelDeployment deployed(@Nullable ModelDeployment deployment) {
     if (deployment == null) {
       throw new IllegalArgumentException("give the model's config.json and the GPU it runs on");
     }

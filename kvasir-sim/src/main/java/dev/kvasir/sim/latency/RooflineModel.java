@@ -31,7 +31,7 @@ public final class RooflineModel implements LatencyModel {
   private final double experts;
   private final double expertsMissed;
 
-  public RooflineModel(Deployment deployment, RequestOverhead overhead) {
+  public RooflineModel(ModelDeployment deployment, RequestOverhead overhead) {
     this.overhead = overhead;
     var model = deployment.model();
     gpus = deployment.gpus();

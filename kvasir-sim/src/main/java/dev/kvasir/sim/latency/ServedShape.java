@@ -19,7 +19,7 @@ public record ServedShape(
   private static final double MATRICES = 3;
 
   /** Of a deployment; several GPUs share all of it equally. */
-  public static ServedShape of(Deployment deployment) {
+  public static ServedShape of(ModelDeployment deployment) {
     var model = deployment.model();
     var attention = model.attention();
     var experts = model.feedForward().experts();
@@ -44,7 +44,7 @@ public record ServedShape(
         kvBytes(model, headSize) / bytes * NANOS_PER_SECOND);
   }
 
-  private static double kvBytes(ModelShape model, double headSize) {
+  private static double kvBytes(ModelSizes model, double headSize) {
     var attention = model.attention();
     double values =
         attention.latentSize() > 0 ? attention.latentSize() : 2 * attention.kvHeads() * headSize;

@@ -76,7 +76,7 @@ public final class TrainedPhysicsModel implements LatencyModel {
   private final double expertLayerMicros;
 
   /** The model with coefficients of the caller's; empty lists stand for the usual ones. */
-  public TrainedPhysicsModel(Deployment deployment, List<Double> alphas, List<Double> betas) {
+  public TrainedPhysicsModel(ModelDeployment deployment, List<Double> alphas, List<Double> betas) {
     var times = alphas.isEmpty() ? ALPHAS : alphas;
     Coefficients.check("alpha", times, RequestOverhead.ALPHAS);
     queueingMicros = Micros.whole(times.get(0));
@@ -114,7 +114,7 @@ public final class TrainedPhysicsModel implements LatencyModel {
     expertLayerMicros = experts.denseBetween() > 0 ? this.betas.expertLayer * expertLayers : 0;
   }
 
-  private double weightBytes(ModelShape model) {
+  private double weightBytes(ModelSizes model) {
     double bytes = model.precision().weightBytes();
     double attention = layers * hidden * projectionSize * bytes / gpus;
     double feedForward = 0;

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.page;
 
-import dev.kvasir.sim.report.Best;
+import dev.kvasir.sim.report.BestPoint;
 import dev.kvasir.sim.report.Comparison;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,12 +8,12 @@ import java.util.List;
 /** The page about several settings: the best one, and the results of each. */
 public final class ComparisonPage {
   private final Comparison comparison;
-  private final Best best;
+  private final BestPoint best;
   private final Page page;
 
   private ComparisonPage(Comparison comparison) {
     this.comparison = comparison;
-    this.best = Best.of(comparison);
+    this.best = BestPoint.of(comparison);
     this.page =
         new Page(
             "Comparison of " + comparison.points().size() + " settings",

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.report;
 
-import dev.kvasir.sim.cost.Fleet;
+import dev.kvasir.sim.cost.FleetHardware;
 import dev.kvasir.sim.cost.Prices;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +34,7 @@ public record Comparison(
    * @param values what each key was set to
    * @param prices of its hardware
    */
-  public record Point(List<String> values, Summary summary, Fleet fleet, Prices prices) {
+  public record Point(List<String> values, Summary summary, FleetHardware fleet, Prices prices) {
     public Point {
       values = List.copyOf(values);
     }

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.report;
 
-import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResults;
 import java.time.Duration;
 
@@ -16,7 +16,7 @@ public record Goodput(double requestsPerSecond, double attainment) {
     public static final Targets NONE = new Targets(Duration.ZERO, Duration.ZERO, Duration.ZERO);
 
     boolean areMet(RequestResults results, int number) {
-      if (results.ending(number) != Ending.COMPLETED) return false;
+      if (results.ending(number) != RequestEnding.COMPLETED) return false;
       return keeps((double) results.ttftMicros(number), ttft)
           && keeps(results.meanGapMicros(number), itl)
           && keeps((double) results.e2eMicros(number), e2e);

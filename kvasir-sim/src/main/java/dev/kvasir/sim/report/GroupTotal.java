@@ -1,6 +1,6 @@
 package dev.kvasir.sim.report;
 
-import dev.kvasir.sim.result.Ending;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RunResult;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -72,7 +72,7 @@ public record GroupTotal(
         serving.length,
         requests.count(),
         requests.completed(),
-        requests.ended(Ending.REJECTED),
+        requests.ended(RequestEnding.REJECTED),
         requests.tokenHitRate(),
         Summary.Spread.of(requests.ttft()),
         Summary.Spread.of(requests.e2e()),

@@ -3,10 +3,10 @@ package dev.kvasir.sim.report;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.sim.result.Ending;
 import dev.kvasir.sim.result.Gaps;
 import dev.kvasir.sim.result.InstanceResult;
 import dev.kvasir.sim.result.InstanceResult.TierResult;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.result.RequestResults;
 import dev.kvasir.sim.result.RunResult;
@@ -108,9 +108,9 @@ public record Summary(
     for (var instance : run.instances()) gaps.addAll(instance.gaps());
     return new Summary(
         requests.completed(),
-        requests.ended(Ending.UNFINISHED) - sum(run, InstanceResult::running),
+        requests.ended(RequestEnding.UNFINISHED) - sum(run, InstanceResult::running),
         sum(run, InstanceResult::running),
-        requests.count() - requests.ended(Ending.REJECTED),
+        requests.count() - requests.ended(RequestEnding.REJECTED),
         sum(run, InstanceResult::inputTokens),
         requests.outputTokens,
         run.endMicros() / 1e6,
@@ -122,11 +122,11 @@ public record Summary(
         sum(run, InstanceResult::allocationFailures),
         sum(run, InstanceResult::preemptions),
         run.instances().stream().mapToDouble(InstanceResult::hitRate).average().orElse(0),
-        requests.ended(Ending.DROPPED),
-        requests.ended(Ending.LENGTH_CAPPED),
-        requests.ended(Ending.TIMED_OUT),
-        requests.ended(Ending.REJECTED),
-        requests.ended(Ending.FAILED),
+        requests.ended(RequestEnding.DROPPED),
+        requests.ended(RequestEnding.LENGTH_CAPPED),
+        requests.ended(RequestEnding.TIMED_OUT),
+        requests.ended(RequestEnding.REJECTED),
+        requests.ended(RequestEnding.FAILED),
         requests.tokenHitRate(),
         thrashingRate(run),
         requests.offloadShare(),
@@ -234,7 +234,7 @@ public record Summary(
 
   /** Totals over the requests of a run, added up in one walk: a run has millions of them. */
   static final class RequestTotals {
-    private static final List<Ending> ENDINGS = List.of(Ending.values());
+    private static final List<RequestEnding> ENDINGS = List.of(RequestEnding.values());
     private static final List<Tier> TIERS = List.of(Tier.values());
 
     private final Goodput.Targets targets;
@@ -269,7 +269,7 @@ public record Summary(
       count++;
       var ending = results.ending(number);
       endings[ENDINGS.indexOf(ending)]++;
-      boolean isCompleted = ending == Ending.COMPLETED || ending == Ending.LENGTH_CAPPED;
+      boolean isCompleted = ending == RequestEnding.COMPLETED || ending == RequestEnding.LENGTH_CAPPED;
       if (isCompleted) outputTokens += results.outputTokens(number);
       ttft.add(results.ttftMicros(number));
       e2e.add(results.e2eMicros(number));
@@ -299,12 +299,12 @@ public record Summary(
       return count;
     }
 
-    long ended(Ending how) {
+    long ended(RequestEnding how) {
       return endings[ENDINGS.indexOf(how)];
     }
 
     long completed() {
-      return ended(Ending.COMPLETED) + ended(Ending.LENGTH_CAPPED);
+      return ended(RequestEnding.COMPLETED) + ended(RequestEnding.LENGTH_CAPPED);
     }
 
     Quantiles ttft() {

@@ -23,7 +23,7 @@ public record RequestResult(
     Request request,
     int instance,
     int prefillInstance,
-    Ending ending,
+    RequestEnding ending,
     String routeClass,
     long ttftMicros,
     long e2eMicros,

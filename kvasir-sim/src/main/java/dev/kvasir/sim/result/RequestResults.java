@@ -1,9 +1,9 @@
 package dev.kvasir.sim.result;
 
 import dev.kvasir.kv.CachedBlocks;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.RequestRows;
+import dev.kvasir.sim.workload.TraceCaller;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,7 +18,7 @@ import java.util.RandomAccess;
  * little, and each result is made on demand.
  */
 public final class RequestResults extends AbstractList<RequestResult> implements RandomAccess {
-  private static final List<Ending> ENDINGS = List.of(Ending.values());
+  private static final List<RequestEnding> ENDINGS = List.of(RequestEnding.values());
   private static final int TIMES = 4;
   private static final int COUNTS = 5;
   private static final int PART_SHIFT = 10;
@@ -136,7 +136,7 @@ public final class RequestResults extends AbstractList<RequestResult> implements
 
   // The figures of one result, for those who go through all of them.
 
-  public Ending ending(int number) {
+  public RequestEnding ending(int number) {
     return ENDINGS.get(part(number).endings[place(number)]);
   }
 
@@ -184,7 +184,7 @@ public final class RequestResults extends AbstractList<RequestResult> implements
     return requests.promptTokens(number);
   }
 
-  public Caller caller(int number) {
+  public TraceCaller caller(int number) {
     return requests.caller(number);
   }
 }

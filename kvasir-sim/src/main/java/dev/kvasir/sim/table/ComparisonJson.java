@@ -1,6 +1,6 @@
 package dev.kvasir.sim.table;
 
-import dev.kvasir.sim.report.Best;
+import dev.kvasir.sim.report.BestPoint;
 import dev.kvasir.sim.report.Comparison;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -14,7 +14,7 @@ public final class ComparisonJson {
   private ComparisonJson() {}
 
   public static String write(Comparison comparison) {
-    var best = Best.of(comparison);
+    var best = BestPoint.of(comparison);
     var array = JSON.createArrayNode();
     for (int i = 0; i < comparison.points().size(); i++) {
       var point = comparison.points().get(i);

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.table;
 
-import dev.kvasir.sim.report.Best;
+import dev.kvasir.sim.report.BestPoint;
 import dev.kvasir.sim.report.Comparison;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +13,7 @@ public final class ComparisonTable {
   private ComparisonTable() {}
 
   public static String of(Comparison comparison) {
-    var best = Best.of(comparison);
+    var best = BestPoint.of(comparison);
     var rows = new ArrayList<List<String>>();
     rows.add(head(comparison));
     for (int i = 0; i < comparison.points().size(); i++) {

@@ -18,7 +18,7 @@ final class AzureReader implements RowReader {
   private final int output;
   private long index;
 
-  AzureReader(Lines lines) {
+  AzureReader(TraceLines lines) {
     rows = new CsvRows(lines);
     time = rows.column("TIMESTAMP");
     input = rows.column("ContextTokens");

@@ -1,9 +1,9 @@
 package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import dev.kvasir.sim.workload.Turn;
 import java.util.HashMap;
 import java.util.Map;
@@ -37,7 +37,7 @@ final class BlisReader implements RowReader {
   private final int think;
   private long index;
 
-  BlisReader(Lines lines, BlisHeader header) {
+  BlisReader(TraceLines lines, BlisHeader header) {
     this.header = header;
     rows = new CsvRows(lines);
     id = rows.column("request_id");
@@ -83,7 +83,7 @@ final class BlisReader implements RowReader {
         (int) prompt,
         outputTokens,
         content(name, prefixTokens),
-        new Caller(rows.text(tenant), rows.text(sloClass), rows.text(model)),
+        new TraceCaller(rows.text(tenant), rows.text(sloClass), rows.text(model)),
         turn,
         rows.nanosIfAny(deadline, unit));
   }

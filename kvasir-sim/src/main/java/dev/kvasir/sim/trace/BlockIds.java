@@ -3,7 +3,7 @@ package dev.kvasir.sim.trace;
 import dev.kvasir.sim.workload.Content;
 
 /** Makes contents of recorded block ids, and refuses ids that cannot be of that block size. */
-record BlockIds(Lines lines) {
+record BlockIds(TraceLines lines) {
   /**
    * A content of these ids.
    *

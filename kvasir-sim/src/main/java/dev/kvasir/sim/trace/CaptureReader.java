@@ -2,9 +2,9 @@ package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.sim.latency.MeasuredStep;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import dev.kvasir.sim.workload.Turn;
 import dev.kvasir.spec.Written;
 import java.util.ArrayList;
@@ -39,14 +39,14 @@ public final class CaptureReader implements RowReader {
   private long estimated;
   private long index;
 
-  CaptureReader(Lines lines) {
+  CaptureReader(TraceLines lines) {
     rows = new JsonRows(lines);
     blockIds = new BlockIds(lines);
   }
 
   /** Reads a capture for what was measured, rather than for its requests alone. */
   public static CaptureReader of(TraceInput input) {
-    return new CaptureReader(new Lines(input));
+    return new CaptureReader(new TraceLines(input));
   }
 
   @Override
@@ -130,7 +130,7 @@ public final class CaptureReader implements RowReader {
             prompt,
             output,
             content(line, prompt, prompt + output),
-            new Caller(
+            new TraceCaller(
                 rows.text(line, "tenant"), rows.text(line, "class"), rows.text(line, "model")),
             session.isEmpty() ? Turn.ALONE : new Turn(session, 0, 0),
             0);

@@ -6,20 +6,20 @@ import java.util.List;
 
 /** Walks the rows of a table whose first line names its columns. */
 final class CsvRows {
-  private final Lines lines;
+  private final TraceLines lines;
   private final Numbers numbers;
   private final List<String> header;
   private List<String> row = List.of();
 
   /** Takes the next line for the names of the columns. */
-  CsvRows(Lines lines) {
+  CsvRows(TraceLines lines) {
     this.lines = lines;
     numbers = new Numbers(lines);
     if (!lines.next()) throw lines.error("the file is empty", "name a file that holds a trace");
     header = split(lines);
   }
 
-  static List<String> split(Lines lines) {
+  static List<String> split(TraceLines lines) {
     var text = lines.text();
     var fields = new ArrayList<String>();
     int at = 0;
@@ -37,7 +37,7 @@ final class CsvRows {
   }
 
   /** Two quotes inside quotes stand for one; answers where the next field begins. */
-  private static int quoted(Lines lines, String text, int from, List<String> fields) {
+  private static int quoted(TraceLines lines, String text, int from, List<String> fields) {
     var field = new StringBuilder();
     int at = from;
     while (at < text.length()) {

@@ -1,9 +1,9 @@
 package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import dev.kvasir.sim.workload.Turn;
 import tools.jackson.databind.JsonNode;
 
@@ -19,7 +19,7 @@ final class DynamoReader implements RowReader {
   private boolean read;
   private long index;
 
-  DynamoReader(Lines lines) {
+  DynamoReader(TraceLines lines) {
     rows = new JsonRows(lines);
     blockIds = new BlockIds(lines);
   }
@@ -63,7 +63,7 @@ final class DynamoReader implements RowReader {
         prompt,
         rows.tokens(request, "output_tokens", 0),
         content,
-        Caller.asking(rows.text(request, "model")),
+        TraceCaller.asking(rows.text(request, "model")),
         session.isEmpty() ? Turn.ALONE : new Turn(session, 0, 0),
         0);
   }

@@ -13,10 +13,10 @@ final class JsonRows {
   private static final JsonFactory TOKENS = new JsonFactory();
 
   private final JsonMapper mapper = JsonMapper.builder().build();
-  private final Lines lines;
+  private final TraceLines lines;
   private final Numbers numbers;
 
-  JsonRows(Lines lines) {
+  JsonRows(TraceLines lines) {
     this.lines = lines;
     numbers = new Numbers(lines);
   }
@@ -38,13 +38,13 @@ final class JsonRows {
   }
 
   /** The tokens of the line one by one. */
-  static JsonParser parser(Lines lines) {
+  static JsonParser parser(TraceLines lines) {
     return TOKENS.createParser(
         ObjectReadContext.empty(), lines.bytes(), lines.start(), lines.length());
   }
 
   /** Replaces the parser's message, which is about its internals. */
-  static TraceError noObject(Lines lines) {
+  static TraceError noObject(TraceLines lines) {
     return lines.error(
         "the line is not one whole JSON object: " + lines.glimpse(),
         "it may be cut off: remove it, or fetch the file again");

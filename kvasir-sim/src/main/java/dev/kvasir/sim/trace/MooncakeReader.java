@@ -2,9 +2,9 @@ package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.evict.policy.ReturnHint.Said;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import dev.kvasir.sim.workload.Turn;
 import java.util.Arrays;
 import tools.jackson.core.JacksonException;
@@ -26,7 +26,7 @@ final class MooncakeReader implements RowReader {
   private static final String OUTPUT = "output_length";
   private static final String IDS = "hash_ids";
 
-  private final Lines lines;
+  private final TraceLines lines;
   private final Numbers numbers;
   private final TraceOptions options;
   private final BlockIds blockIds;
@@ -44,7 +44,7 @@ final class MooncakeReader implements RowReader {
   private boolean thought;
   private long index;
 
-  MooncakeReader(Lines lines, TraceOptions options) {
+  MooncakeReader(TraceLines lines, TraceOptions options) {
     this.lines = lines;
     this.options = options;
     numbers = new Numbers(lines);
@@ -151,7 +151,7 @@ final class MooncakeReader implements RowReader {
         prompt,
         outputTokens,
         content,
-        Caller.asking(model),
+        TraceCaller.asking(model),
         turn.saying(said),
         0);
   }

@@ -13,9 +13,9 @@ final class Numbers {
 
   private static final int DIGITS_MAX = 40;
 
-  private final Lines lines;
+  private final TraceLines lines;
 
-  Numbers(Lines lines) {
+  Numbers(TraceLines lines) {
     this.lines = lines;
   }
 

@@ -1,9 +1,9 @@
 package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import dev.kvasir.sim.workload.Turn;
 
 /** Reads plain tables of arrivals in seconds and lengths: those of BurstGPT and of Vidur. */
@@ -26,12 +26,12 @@ final class TableReader implements RowReader {
     this.session = rows.columnIfAny(session);
   }
 
-  static TableReader burstGpt(Lines lines) {
+  static TableReader burstGpt(TraceLines lines) {
     return new TableReader(
         new CsvRows(lines), "Timestamp", "Request tokens", "Response tokens", "Session ID");
   }
 
-  static TableReader vidur(Lines lines) {
+  static TableReader vidur(TraceLines lines) {
     return new TableReader(
         new CsvRows(lines), "arrived_at", "num_prefill_tokens", "num_decode_tokens", "session_id");
   }
@@ -48,7 +48,7 @@ final class TableReader implements RowReader {
         rows.tokens(input, 1),
         rows.tokens(output, 0),
         content,
-        Caller.ANYBODY,
+        TraceCaller.ANYBODY,
         turn,
         0);
   }

@@ -15,7 +15,7 @@ import java.util.NoSuchElementException;
  */
 public final class Trace implements Iterator<Request> {
   private final TraceOptions options;
-  private final Lines lines;
+  private final TraceLines lines;
   private final RowReader reader;
   private final TraceFormat format;
   private @Nullable ArrayDeque<Request> sorted;
@@ -27,7 +27,7 @@ public final class Trace implements Iterator<Request> {
 
   private Trace(TraceInput input, @Nullable TraceInput header, TraceOptions options) {
     this.options = options;
-    lines = new Lines(input);
+    lines = new TraceLines(input);
     var named = options.format();
     format = named == null ? TraceFormat.recognise(lines) : named;
     reader = format.reader(lines, header, options);

@@ -99,11 +99,11 @@ public enum TraceFormat {
 
   /** Makes the reader of a format; the header is null where there is none. */
   private interface Opening {
-    RowReader reader(Lines lines, @Nullable TraceInput header, TraceOptions options);
+    RowReader reader(TraceLines lines, @Nullable TraceInput header, TraceOptions options);
   }
 
   /** The reader of this format. */
-  RowReader reader(Lines lines, @Nullable TraceInput header, TraceOptions options) {
+  RowReader reader(TraceLines lines, @Nullable TraceInput header, TraceOptions options) {
     return opening.reader(lines, header, options);
   }
 
@@ -135,7 +135,7 @@ public enum TraceFormat {
   }
 
   /** Decides by the first line, and leaves it unread. */
-  static TraceFormat recognise(Lines lines) {
+  static TraceFormat recognise(TraceLines lines) {
     if (!lines.next()) throw lines.error("the file is empty", "name a file that holds a trace");
     lines.hold();
     var first = lines.first();
@@ -143,7 +143,7 @@ public enum TraceFormat {
   }
 
   /** Goes by tokens, since building a tree would take longer than reading a small trace. */
-  private static TraceFormat byFields(Lines lines) {
+  private static TraceFormat byFields(TraceLines lines) {
     TraceFormat found = null;
     try (var parser = JsonRows.parser(lines)) {
       for (var token = parser.nextToken(); token != null; token = parser.nextToken()) {
@@ -166,7 +166,7 @@ public enum TraceFormat {
     return marked(Kind.SCHEMA, List.of(parser.getString()));
   }
 
-  private static TraceFormat byColumns(Lines lines) {
+  private static TraceFormat byColumns(TraceLines lines) {
     var found = marked(Kind.COLUMN, CsvRows.split(lines));
     if (found == null) throw unknown(lines);
     return found;
@@ -180,7 +180,7 @@ public enum TraceFormat {
     return null;
   }
 
-  private static TraceError unknown(Lines lines) {
+  private static TraceError unknown(TraceLines lines) {
     return lines.error(
         "no known trace begins with: " + lines.glimpse(),
         "name its format (--trace-format " + String.join("|", titles()) + ")");

@@ -17,7 +17,7 @@ import java.util.function.DoubleSupplier;
  */
 public record ClientSpec(
     String id,
-    Caller caller,
+    TraceCaller caller,
     ArrivalSpec arrival,
     LengthSpec input,
     LengthSpec output,
@@ -53,7 +53,7 @@ public record ClientSpec(
             "prefix", given -> new Prefix(given.text("group"), given.tokens("tokens")));
     return new ClientSpec(
         section.text("id"),
-        new Caller(
+        new TraceCaller(
             section.text("tenant", ""), section.text("class", ""), section.text("model", "")),
         ArrivalSpec.read(section, rate),
         LengthSpec.read(section, "input"),

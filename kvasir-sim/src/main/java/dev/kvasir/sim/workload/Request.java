@@ -13,7 +13,7 @@ public record Request(
     int promptTokens,
     int outputTokens,
     Content content,
-    Caller caller,
+    TraceCaller caller,
     Turn turn,
     long deadlineNanos) {
   public Request {
@@ -34,7 +34,7 @@ public record Request(
   public static Request of(
       String id, long arrivalNanos, int promptTokens, int outputTokens, Content content) {
     return new Request(
-        id, arrivalNanos, promptTokens, outputTokens, content, Caller.ANYBODY, Turn.ALONE, 0);
+        id, arrivalNanos, promptTokens, outputTokens, content, TraceCaller.ANYBODY, Turn.ALONE, 0);
   }
 
   /** The same request at another time; the deadline moves along. */

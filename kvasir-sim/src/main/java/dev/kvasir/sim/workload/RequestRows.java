@@ -22,7 +22,7 @@ public final class RequestRows {
     private final long[] arrivals = new long[PART_SIZE];
     private final int[] promptTokens = new int[PART_SIZE];
     private final int[] outputTokens = new int[PART_SIZE];
-    private final Caller[] callers = new Caller[PART_SIZE];
+    private final TraceCaller[] callers = new TraceCaller[PART_SIZE];
 
     /** The letters of all ids, and where each id ends. */
     private byte[] letters = new byte[PART_SIZE * LETTERS_OF_AN_ID];
@@ -152,7 +152,7 @@ public final class RequestRows {
     return part(number).outputTokens[place(number)];
   }
 
-  public Caller caller(int number) {
+  public TraceCaller caller(int number) {
     return part(number).callers[place(number)];
   }
 }

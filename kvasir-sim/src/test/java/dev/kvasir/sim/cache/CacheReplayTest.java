@@ -10,8 +10,8 @@ import dev.kvasir.sim.Shared;
 import dev.kvasir.sim.trace.Trace;
 import dev.kvasir.sim.trace.TraceInput;
 import dev.kvasir.sim.trace.TraceOptions;
-import dev.kvasir.sim.workload.Caller;
 import dev.kvasir.sim.workload.Request;
+import dev.kvasir.sim.workload.TraceCaller;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -126,7 +126,7 @@ class CacheReplayTest {
         request.promptTokens(),
         request.outputTokens(),
         request.content(),
-        new Caller(tenant, ""),
+        new TraceCaller(tenant, ""),
         request.turn(),
         0);
   }

@@ -1,9 +1,9 @@
 package dev.kvasir.sim.calibrate;
 
 import dev.kvasir.sim.clock.ParallelTasks;
-import dev.kvasir.sim.latency.Deployment;
 import dev.kvasir.sim.latency.HardwareTable;
-import dev.kvasir.sim.latency.ModelShape;
+import dev.kvasir.sim.latency.ModelDeployment;
+import dev.kvasir.sim.latency.ModelSizes;
 import dev.kvasir.sim.latency.ServedShape;
 import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.trace.Capture;
@@ -25,7 +25,7 @@ final class Made {
   private Made() {}
 
   static ServedShape shape() {
-    return ServedShape.of(new Deployment(ModelShape.LLAMA_8B, HardwareTable.known().find(GPU), 1));
+    return ServedShape.of(new ModelDeployment(ModelSizes.LLAMA_8B, HardwareTable.known().find(GPU), 1));
   }
 
   /** Values off their priors by these shares, one after the other. */
@@ -78,7 +78,7 @@ final class Made {
         "made",
         "",
         "llama-3.1-8b",
-        ModelShape.LLAMA_8B,
+        ModelSizes.LLAMA_8B,
         List.of(HardwareTable.known().find(GPU)),
         1,
         2,

@@ -7,8 +7,8 @@ import dev.kvasir.sim.Shared;
 import dev.kvasir.sim.calibrate.Interval.Figure;
 import dev.kvasir.sim.clock.ParallelTasks;
 import dev.kvasir.sim.latency.HardwareTable;
-import dev.kvasir.sim.latency.ModelConfig;
-import dev.kvasir.sim.latency.ModelShape;
+import dev.kvasir.sim.latency.ModelConfigFile;
+import dev.kvasir.sim.latency.ModelSizes;
 import dev.kvasir.sim.trace.Capture;
 import dev.kvasir.sim.trace.CaptureReader;
 import dev.kvasir.sim.trace.TraceInput;
@@ -142,10 +142,10 @@ class RecordedServersTest {
     return inputs;
   }
 
-  private static ModelShape model() throws IOException {
+  private static ModelSizes model() throws IOException {
     try (var config =
         new InputStreamReader(Shared.open(FOLDER + "model-config.json"), StandardCharsets.UTF_8)) {
-      return ModelConfig.read(config, "model-config.json");
+      return ModelConfigFile.read(config, "model-config.json");
     }
   }
 }

@@ -3,17 +3,17 @@ package dev.kvasir.sim.latency;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.sim.latency.ModelShape.Attention;
-import dev.kvasir.sim.latency.ModelShape.Experts;
-import dev.kvasir.sim.latency.ModelShape.FeedForward;
-import dev.kvasir.sim.latency.ModelShape.Precision;
-import dev.kvasir.sim.latency.ModelShape.Vocabulary;
+import dev.kvasir.sim.latency.ModelSizes.Attention;
+import dev.kvasir.sim.latency.ModelSizes.Experts;
+import dev.kvasir.sim.latency.ModelSizes.FeedForward;
+import dev.kvasir.sim.latency.ModelSizes.Precision;
+import dev.kvasir.sim.latency.ModelSizes.Vocabulary;
 import org.junit.jupiter.api.Test;
 
 class KvCapacityTest {
-  private static final ModelShape LLAMA_8B = shape(32, 4096, 32, 8, 14336, 128256, Experts.NONE);
-  private static final ModelShape LLAMA_70B = shape(80, 8192, 64, 8, 28672, 128256, Experts.NONE);
-  private static final ModelShape LLAMA_2_7B = shape(32, 4096, 32, 32, 11008, 32000, Experts.NONE);
+  private static final ModelSizes LLAMA_8B = shape(32, 4096, 32, 8, 14336, 128256, Experts.NONE);
+  private static final ModelSizes LLAMA_70B = shape(80, 8192, 64, 8, 28672, 128256, Experts.NONE);
+  private static final ModelSizes LLAMA_2_7B = shape(32, 4096, 32, 32, 11008, 32000, Experts.NONE);
   private static final Experts EIGHT = new Experts(8, 2, 0, 0, 0, 0);
 
   @Test
@@ -53,7 +53,7 @@ class KvCapacityTest {
   @Test
   void compressedKvIsHeldWholeByEveryGpu() {
     var latent =
-        new ModelShape(
+        new ModelSizes(
             60,
             5120,
             new Attention(128, 128, 0, 576),
@@ -72,14 +72,14 @@ class KvCapacityTest {
                 + " use more GPUs");
   }
 
-  private static KvCapacity capacity(ModelShape shape, double memoryGib, int gpus) {
+  private static KvCapacity capacity(ModelSizes shape, double memoryGib, int gpus) {
     var gpu = new Hardware("gpu", 989.5, 0, 3.35, 0.45, 0.3, memoryGib);
-    return new KvCapacity(new Deployment(shape, gpu, gpus), 0.9);
+    return new KvCapacity(new ModelDeployment(shape, gpu, gpus), 0.9);
   }
 
-  private static ModelShape shape(
+  private static ModelSizes shape(
       int layers, int hidden, int heads, int kvHeads, int size, int words, Experts experts) {
-    return new ModelShape(
+    return new ModelSizes(
         layers,
         hidden,
         new Attention(heads, kvHeads, 0, 0),

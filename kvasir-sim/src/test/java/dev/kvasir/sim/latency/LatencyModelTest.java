@@ -64,14 +64,14 @@ class LatencyModelTest {
     return physics(Shapes.DENSE, 1, List.of(), list).stepMicros(shape);
   }
 
-  static Stream<Deployment> deployments() {
+  static Stream<ModelDeployment> deployments() {
     return Stream.of(Shapes.DENSE, Shapes.MIXTURE, Shapes.INTERLEAVED)
-        .flatMap(model -> Stream.of(1, 2, 4).map(gpus -> new Deployment(model, H100, gpus)));
+        .flatMap(model -> Stream.of(1, 2, 4).map(gpus -> new ModelDeployment(model, H100, gpus)));
   }
 
   @ParameterizedTest
   @MethodSource("deployments")
-  void sumsOverRowsGiveWhatRowByRowGives(Deployment deployment) {
+  void sumsOverRowsGiveWhatRowByRowGives(ModelDeployment deployment) {
     var overhead = new RequestOverhead(0, 0, 0);
     var roofline = new RooflineModel(deployment, overhead);
     var physics = new TrainedPhysicsModel(deployment, List.of(), List.of());
@@ -97,7 +97,7 @@ class LatencyModelTest {
 
   @Test
   void stepsOfNothingTakeOneMicrosecond() {
-    var deployment = new Deployment(Shapes.DENSE, H100, 1);
+    var deployment = new ModelDeployment(Shapes.DENSE, H100, 1);
     var nothing = Shapes.step(List.<Row>of());
     for (var name : List.of("roofline", "trained-physics")) {
       var model = LatencyModels.named(name, List.of(), List.of(), deployment);
@@ -108,7 +108,7 @@ class LatencyModelTest {
 
   @Test
   void unknownNamesAndWrongNumbersOfCoefficientsSayWhatToGive() {
-    var deployment = new Deployment(Shapes.DENSE, H100, 1);
+    var deployment = new ModelDeployment(Shapes.DENSE, H100, 1);
     var three = List.of(1.0, 2.0, 3.0);
     assertThatThrownBy(() -> LatencyModels.named("magic", List.of(), List.of(), deployment))
         .hasMessage(
@@ -156,7 +156,7 @@ class LatencyModelTest {
               "interleave_moe_layer_step": 1, "vocab_size": 202048,
               "max_position_embeddings": 10485760}}
             """);
-    assertThat(shape.precision()).isEqualTo(new ModelShape.Precision(2, 1));
+    assertThat(shape.precision()).isEqualTo(new ModelSizes.Precision(2, 1));
     assertThat(shape.expertLayers()).isEqualTo(24);
     assertThat(shape.denseLayers()).isEqualTo(24);
     assertThat(shape.denseFeedForwardSize()).isEqualTo(16384);
@@ -168,10 +168,10 @@ class LatencyModelTest {
   void publishedConfigurationsAreRead() throws IOException {
     var file = Shared.path("oracle/blis/configs/mixtral-8x7b.config.json");
     try (var reader = Files.newBufferedReader(file)) {
-      var shape = ModelConfig.read(reader, "mixtral-8x7b.config.json");
+      var shape = ModelConfigFile.read(reader, "mixtral-8x7b.config.json");
       assertThat(shape.feedForward()).isEqualTo(Shapes.MIXTURE.feedForward());
       assertThat(shape.attention()).isEqualTo(Shapes.MIXTURE.attention());
-      assertThat(shape.vocabulary()).isEqualTo(new ModelShape.Vocabulary(32000, 2, 32768));
+      assertThat(shape.vocabulary()).isEqualTo(new ModelSizes.Vocabulary(32000, 2, 32768));
     }
   }
 
@@ -186,12 +186,12 @@ class LatencyModelTest {
         .hasMessage("hw.json: BwPeakTBs of X is 0.0; give a number above 0");
   }
 
-  private static ModelShape config(String json) {
-    return ModelConfig.read(new StringReader(json), "c.json");
+  private static ModelSizes config(String json) {
+    return ModelConfigFile.read(new StringReader(json), "c.json");
   }
 
   private static LatencyModel physics(
-      ModelShape shape, int gpus, List<Double> alphas, List<Double> betas) {
-    return new TrainedPhysicsModel(new Deployment(shape, H100, gpus), alphas, betas);
+      ModelSizes shape, int gpus, List<Double> alphas, List<Double> betas) {
+    return new TrainedPhysicsModel(new ModelDeployment(shape, H100, gpus), alphas, betas);
   }
 }

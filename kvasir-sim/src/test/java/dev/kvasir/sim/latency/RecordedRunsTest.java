@@ -3,11 +3,11 @@ package dev.kvasir.sim.latency;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.sim.Shared;
-import dev.kvasir.sim.latency.ModelShape.Attention;
-import dev.kvasir.sim.latency.ModelShape.Experts;
-import dev.kvasir.sim.latency.ModelShape.FeedForward;
-import dev.kvasir.sim.latency.ModelShape.Precision;
-import dev.kvasir.sim.latency.ModelShape.Vocabulary;
+import dev.kvasir.sim.latency.ModelSizes.Attention;
+import dev.kvasir.sim.latency.ModelSizes.Experts;
+import dev.kvasir.sim.latency.ModelSizes.FeedForward;
+import dev.kvasir.sim.latency.ModelSizes.Precision;
+import dev.kvasir.sim.latency.ModelSizes.Vocabulary;
 import dev.kvasir.sim.latency.SmallEngine.Job;
 import dev.kvasir.sim.latency.SmallEngine.Limits;
 import java.io.IOException;
@@ -82,7 +82,7 @@ class RecordedRunsTest {
               + Stream.of("ttft_us", "e2e_us", "sched_delay_us").map(row::text).toList());
     }
     var shape =
-        new ModelShape(
+        new ModelSizes(
             32,
             4096,
             new Attention(32, 8, 0, 0),
@@ -90,7 +90,7 @@ class RecordedRunsTest {
             new Vocabulary(0, 2, 0),
             new Precision(2, 2));
     var gpu = new Hardware("golden", 989, 0, 3.35, 0.55, 0.30, 0);
-    var deployment = new Deployment(shape, gpu, settings.path("tp").asInt());
+    var deployment = new ModelDeployment(shape, gpu, settings.path("tp").asInt());
     var alphas = new ArrayList<Double>();
     settings.path("alpha-coeffs").forEach(alpha -> alphas.add(alpha.asDouble()));
     var limits = new Limits(256, 2048, 0, 4096, settings.path("total-kv-blocks").asInt(), 16);
@@ -120,8 +120,8 @@ class RecordedRunsTest {
     try (var shape = Files.newBufferedReader(folder.resolve("configs").resolve(config));
         var gpus = Files.newBufferedReader(folder.resolve("configs/hardware_config.json"))) {
       var deployment =
-          new Deployment(
-              ModelConfig.read(shape, config),
+          new ModelDeployment(
+              ModelConfigFile.read(shape, config),
               HardwareTable.read(gpus, "hardware_config.json").find(flags.text("hardware")),
               flags.number("tp"));
       return LatencyModels.named(

@@ -15,12 +15,12 @@ final class RowByRow {
   private final double mixed;
   private final double ffDense;
   private final double ffExpert;
-  private final ModelShape.Experts experts;
+  private final ModelSizes.Experts experts;
   private final double b;
   private final double bw;
   private final Hardware gpu;
 
-  RowByRow(Deployment deployment) {
+  RowByRow(ModelDeployment deployment) {
     var model = deployment.model();
     tp = deployment.gpus();
     gpu = deployment.hardware();

@@ -1,10 +1,10 @@
 package dev.kvasir.sim.latency;
 
-import dev.kvasir.sim.latency.ModelShape.Attention;
-import dev.kvasir.sim.latency.ModelShape.Experts;
-import dev.kvasir.sim.latency.ModelShape.FeedForward;
-import dev.kvasir.sim.latency.ModelShape.Precision;
-import dev.kvasir.sim.latency.ModelShape.Vocabulary;
+import dev.kvasir.sim.latency.ModelSizes.Attention;
+import dev.kvasir.sim.latency.ModelSizes.Experts;
+import dev.kvasir.sim.latency.ModelSizes.FeedForward;
+import dev.kvasir.sim.latency.ModelSizes.Precision;
+import dev.kvasir.sim.latency.ModelSizes.Vocabulary;
 import dev.kvasir.sim.latency.StepShape.Prefill;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,16 +12,16 @@ import java.util.random.RandomGenerator;
 
 /** Models and steps to ask latency models about. */
 final class Shapes {
-  static final ModelShape DENSE = shape(40, 5120, 40, 17408, Experts.NONE, 2);
-  static final ModelShape MIXTURE = shape(32, 4096, 32, 14336, new Experts(8, 2, 0, 0, 0, 0), 2);
-  static final ModelShape INTERLEAVED =
+  static final ModelSizes DENSE = shape(40, 5120, 40, 17408, Experts.NONE, 2);
+  static final ModelSizes MIXTURE = shape(32, 4096, 32, 14336, new Experts(8, 2, 0, 0, 0, 0), 2);
+  static final ModelSizes INTERLEAVED =
       shape(48, 5120, 40, 8192, new Experts(16, 1, 4096, 1024, 1, 0), 1);
 
   private Shapes() {}
 
-  private static ModelShape shape(
+  private static ModelSizes shape(
       int layers, int hidden, int heads, int size, Experts experts, double weightBytes) {
-    return new ModelShape(
+    return new ModelSizes(
         layers,
         hidden,
         new Attention(heads, 8, 0, 0),

@@ -3,7 +3,7 @@ package dev.kvasir.sim.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.sim.cost.Fleet;
+import dev.kvasir.sim.cost.FleetHardware;
 import dev.kvasir.sim.cost.Prices;
 import dev.kvasir.sim.report.Comparison;
 import dev.kvasir.sim.report.Goodput;
@@ -130,14 +130,14 @@ final class PagesTest {
         RunPage.of(Made.run(1), Made.scale(Duration.ZERO), ASKED),
         comparison(),
         ComparisonPage.of(
-            Made.comparison(0.9, List.of(Made.point("a", 1, new Fleet(1, Map.of(), 0)))), ASKED));
+            Made.comparison(0.9, List.of(Made.point("a", 1, new FleetHardware(1, Map.of(), 0)))), ASKED));
   }
 
   private static String comparison() {
     var points = new ArrayList<Comparison.Point>();
     for (int instances = 1; instances <= 2; instances++) {
       for (var eviction : List.of("lru", "fifo")) {
-        var fleet = new Fleet(instances, Map.of(Tier.HOST, 100L * instances), 1000);
+        var fleet = new FleetHardware(instances, Map.of(Tier.HOST, 100L * instances), 1000);
         var target = Made.scale(Duration.ofMillis(100 + 50L * instances));
         var summary = Summary.of(Made.run(100), target);
         points.add(

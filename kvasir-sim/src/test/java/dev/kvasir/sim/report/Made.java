@@ -4,12 +4,12 @@ import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.router.view.Role;
-import dev.kvasir.sim.cost.Fleet;
+import dev.kvasir.sim.cost.FleetHardware;
 import dev.kvasir.sim.cost.Prices;
-import dev.kvasir.sim.result.Ending;
 import dev.kvasir.sim.result.Gaps;
 import dev.kvasir.sim.result.InstanceResult;
 import dev.kvasir.sim.result.InstanceResult.TierResult;
+import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResult;
 import dev.kvasir.sim.result.RunResult;
 import dev.kvasir.sim.result.Timeline;
@@ -37,7 +37,7 @@ public final class Made {
               request,
               i % 2,
               i % 4 == 0 ? (i + 1) % 2 : i % 2,
-              Ending.COMPLETED,
+              RequestEnding.COMPLETED,
               i % 4 == 0 ? "HEAVY_P2P" : "HEAVY_COLO",
               first,
               first + 200_000,
@@ -87,7 +87,7 @@ public final class Made {
   }
 
   /** A setting under which that share of requests has its first token in time. */
-  public static Comparison.Point point(String value, double kept, Fleet fleet) {
+  public static Comparison.Point point(String value, double kept, FleetHardware fleet) {
     var run = run(100);
     var target = Duration.ofNanos((long) ((100_000 + 1000 * (100 * kept - 1)) * 1000));
     return new Comparison.Point(

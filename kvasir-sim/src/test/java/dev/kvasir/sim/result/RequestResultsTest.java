@@ -31,7 +31,7 @@ class RequestResultsTest {
   }
 
   private RequestResult result(int number) {
-    var endings = Ending.values();
+    var endings = RequestEnding.values();
     var classes = List.of("", "WARM", "MEDIUM", "HEAVY_P2P", "HEAVY_COLO");
     return new RequestResult(
         request(number),

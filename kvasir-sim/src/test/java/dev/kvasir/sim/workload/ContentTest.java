@@ -65,7 +65,7 @@ class ContentTest {
   void tenantsAndBlockSizesShareNoName() {
     var content = Content.shared(1, 1000, 2);
     var names = new HashSet<BlockHash>();
-    for (long salt : new long[] {0, 1, -1, new Caller("a", "").salt()}) {
+    for (long salt : new long[] {0, 1, -1, new TraceCaller("a", "").salt()}) {
       for (int blockTokens : new int[] {1, 16, 512}) {
         var cursor = content.names(blockTokens, salt);
         for (int block = 0; block < 100; block++) assertThat(names.add(cursor.next())).isTrue();

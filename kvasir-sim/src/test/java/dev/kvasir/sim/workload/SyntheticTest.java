@@ -151,7 +151,7 @@ class SyntheticTest {
         .isSortedAccordingTo((a, b) -> Long.compare(a.arrivalNanos(), b.arrivalNanos()));
     var seconds = requests.stream().filter(request -> request.id().startsWith("b")).toList();
     assertThat(seconds.size()).isBetween(4800, 5200);
-    assertThat(seconds.getFirst().caller()).isEqualTo(new Caller("t", "c"));
+    assertThat(seconds.getFirst().caller()).isEqualTo(new TraceCaller("t", "c"));
     assertThat(seconds.getFirst().deadlineNanos())
         .isEqualTo(seconds.getFirst().arrivalNanos() + 2_000_000_000L);
   }

@@ -16,9 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class NetworkTest {
+class ClusterNetworkTest {
   private final VirtualLoop loop = new VirtualLoop();
-  private final Network network = new Network(loop, 4, 1);
+  private final ClusterNetwork network = new ClusterNetwork(loop, 4, 1);
   private final List<String> ended = new ArrayList<>();
 
   @Test
@@ -49,7 +49,7 @@ class NetworkTest {
         50 * Seeds.scale(),
         random -> {
           var clock = new VirtualLoop();
-          var ports = new Network(clock, 5, 0.5);
+          var ports = new ClusterNetwork(clock, 5, 0.5);
           var late = new ArrayList<Long>();
           int count = 1 + random.nextInt(30);
           for (int i = 0; i < count; i++) {

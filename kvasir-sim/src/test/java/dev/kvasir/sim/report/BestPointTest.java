@@ -3,7 +3,7 @@ package dev.kvasir.sim.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kv.event.Tier;
-import dev.kvasir.sim.cost.Fleet;
+import dev.kvasir.sim.cost.FleetHardware;
 import dev.kvasir.sim.cost.Prices;
 import dev.kvasir.sim.cost.TierPrice;
 import dev.kvasir.sim.table.ComparisonJson;
@@ -14,10 +14,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
-final class BestTest {
-  private static final Fleet ONE = new Fleet(1, Map.of(), 1000);
-  private static final Fleet TWO = new Fleet(2, Map.of(), 1000);
-  private static final Fleet THREE = new Fleet(3, Map.of(), 1000);
+final class BestPointTest {
+  private static final FleetHardware ONE = new FleetHardware(1, Map.of(), 1000);
+  private static final FleetHardware TWO = new FleetHardware(2, Map.of(), 1000);
+  private static final FleetHardware THREE = new FleetHardware(3, Map.of(), 1000);
 
   @Test
   void theCheapestThatKeepsTheTargetsIsBest() {
@@ -29,9 +29,9 @@ final class BestTest {
                 Made.point("b", 1.0, THREE),
                 Made.point("c", 0.95, TWO)));
 
-    assertThat(Best.of(comparison))
+    assertThat(BestPoint.of(comparison))
         .isEqualTo(
-            new Best(
+            new BestPoint(
                 2, "2 of 3 keep the targets for 90.0 % of the requests; this one costs least"));
   }
 
@@ -40,26 +40,26 @@ final class BestTest {
     var comparison =
         Made.comparison(0.9, List.of(Made.point("a", 0.5, ONE), Made.point("b", 0.6, THREE)));
 
-    assertThat(Best.of(comparison))
+    assertThat(BestPoint.of(comparison))
         .isEqualTo(
-            new Best(
+            new BestPoint(
                 1, "none keeps the targets for 90.0 % of the requests; this one comes closest"));
   }
 
   @Test
   void ofThoseThatCostTheSameTheLeastMemoryIsBest() {
-    var much = new Fleet(1, Map.of(Tier.HOST, 5000L), 1000);
-    var little = new Fleet(1, Map.of(Tier.HOST, 1000L), 1000);
+    var much = new FleetHardware(1, Map.of(Tier.HOST, 5000L), 1000);
+    var little = new FleetHardware(1, Map.of(Tier.HOST, 1000L), 1000);
     var comparison =
         Made.comparison(0.9, List.of(Made.point("a", 1.0, much), Made.point("b", 0.95, little)));
 
-    assertThat(Best.of(comparison).index()).isEqualTo(1);
-    assertThat(Best.of(comparison).reason()).endsWith("needs the least memory below the GPUs");
+    assertThat(BestPoint.of(comparison).index()).isEqualTo(1);
+    assertThat(BestPoint.of(comparison).reason()).endsWith("needs the least memory below the GPUs");
   }
 
   @Test
   void memoryCostsWhatItsPriceSays() {
-    var fleet = new Fleet(2, Map.of(Tier.HOST, 1L << 20, Tier.DISK, 1L << 21), 1 << 10);
+    var fleet = new FleetHardware(2, Map.of(Tier.HOST, 1L << 20, Tier.DISK, 1L << 21), 1 << 10);
     var below = List.of(TierPrice.room(Tier.HOST, 0.5), TierPrice.room(Tier.DISK, 0.25));
 
     assertThat(fleet.cost(3600, Prices.GPU_HOURS)).isEqualTo(2);
@@ -69,7 +69,7 @@ final class BestTest {
 
   @Test
   void requestsToABucketArePaidFor() {
-    var point = Made.point("a", 1, new Fleet(0, Map.of(Tier.DISK, 0L), 0));
+    var point = Made.point("a", 1, new FleetHardware(0, Map.of(Tier.DISK, 0L), 0));
     // Two instances store 30 blocks and load 10 each: in requests of 4, 15 that write, 5 that read.
     var bucket = new TierPrice(Tier.DISK, 1, 5, 2, 4);
     var priced =

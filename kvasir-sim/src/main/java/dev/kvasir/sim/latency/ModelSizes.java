@@ -10,7 +10,7 @@ package dev.kvasir.sim.latency;
  * @param vocabulary the sizes at both ends of the model
  * @param precision how many bytes a number takes
  */
-public record ModelShape(
+public record ModelSizes(
     int layers,
     int hiddenSize,
     Attention attention,
@@ -18,8 +18,8 @@ public record ModelShape(
     Vocabulary vocabulary,
     Precision precision) {
   /** A dense model of 8 billion parameters, as Llama 3.1 has it. */
-  public static final ModelShape LLAMA_8B =
-      new ModelShape(
+  public static final ModelSizes LLAMA_8B =
+      new ModelSizes(
           32,
           4096,
           new Attention(32, 8, 0, 0),
@@ -27,7 +27,7 @@ public record ModelShape(
           new Vocabulary(128_256, 2, 0),
           new Precision(2, 2));
 
-  public ModelShape {
+  public ModelSizes {
     if (layers < 1 || hiddenSize < 1) {
       throw new IllegalArgumentException(layers + " layers of width " + hiddenSize);
     }

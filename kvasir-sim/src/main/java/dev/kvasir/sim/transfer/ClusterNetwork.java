@@ -14,7 +14,7 @@ import java.util.List;
  * a transfer goes on at the smaller of its two shares. Transfers between other instances do not
  * slow it down: what connects the ports is taken to be fast enough for all of them.
  */
-public final class Network {
+public final class ClusterNetwork {
   private static final double NANOS_PER_MICRO = 1000;
 
   /** Remainder below which a transfer is over: rounding, not data. */
@@ -42,7 +42,7 @@ public final class Network {
     }
   }
 
-  public Network(EventLoop loop, int instances, double tokensPerMicro) {
+  public ClusterNetwork(EventLoop loop, int instances, double tokensPerMicro) {
     if (!(tokensPerMicro > 0)) {
       throw new IllegalArgumentException("a port of " + tokensPerMicro + " tokens a microsecond");
     }

@@ -10,10 +10,10 @@ import java.util.Map;
  * @param tokens how many fit on each tier below the memory of the GPUs
  * @param bytesPerToken what the K and V of one token take; 0 where nobody knows
  */
-public record Fleet(int gpus, Map<Tier, Long> tokens, long bytesPerToken) {
+public record FleetHardware(int gpus, Map<Tier, Long> tokens, long bytesPerToken) {
   private static final double GIB = 1L << 30;
 
-  public Fleet {
+  public FleetHardware {
     var copy = new EnumMap<Tier, Long>(Tier.class);
     copy.putAll(tokens);
     tokens = copy;
@@ -23,14 +23,14 @@ public record Fleet(int gpus, Map<Tier, Long> tokens, long bytesPerToken) {
   }
 
   /** Both; tokens of the other count by their bytes. */
-  public Fleet plus(Fleet other) {
+  public FleetHardware plus(FleetHardware other) {
     var all = new EnumMap<Tier, Long>(Tier.class);
     all.putAll(tokens);
     other.tokens.forEach((tier, count) -> all.merge(tier, asOwn(count, other), Long::sum));
-    return new Fleet(gpus + other.gpus, all, bytesPerToken);
+    return new FleetHardware(gpus + other.gpus, all, bytesPerToken);
   }
 
-  private long asOwn(long count, Fleet other) {
+  private long asOwn(long count, FleetHardware other) {
     boolean isKnown = bytesPerToken > 0 && other.bytesPerToken > 0;
     return isKnown ? count * other.bytesPerToken / bytesPerToken : count;
   }

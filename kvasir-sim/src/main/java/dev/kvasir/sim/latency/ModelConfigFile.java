@@ -1,10 +1,10 @@
 package dev.kvasir.sim.latency;
 
-import dev.kvasir.sim.latency.ModelShape.Attention;
-import dev.kvasir.sim.latency.ModelShape.Experts;
-import dev.kvasir.sim.latency.ModelShape.FeedForward;
-import dev.kvasir.sim.latency.ModelShape.Precision;
-import dev.kvasir.sim.latency.ModelShape.Vocabulary;
+import dev.kvasir.sim.latency.ModelSizes.Attention;
+import dev.kvasir.sim.latency.ModelSizes.Experts;
+import dev.kvasir.sim.latency.ModelSizes.FeedForward;
+import dev.kvasir.sim.latency.ModelSizes.Precision;
+import dev.kvasir.sim.latency.ModelSizes.Vocabulary;
 import java.io.Reader;
 import java.util.Locale;
 import java.util.TreeMap;
@@ -14,20 +14,20 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /** A model's config.json as model hubs hold it, read for the sizes in it. */
-public final class ModelConfig {
+public final class ModelConfigFile {
   private static final JsonMapper JSON = new JsonMapper();
   private static final int BITS_PER_BYTE = 8;
 
   private final String source;
   private final JsonNode fields;
 
-  private ModelConfig(String source, JsonNode fields) {
+  private ModelConfigFile(String source, JsonNode fields) {
     this.source = source;
     this.fields = fields;
   }
 
   /** Reads the shape of the model out of its configuration; the source is named in errors. */
-  public static ModelShape read(Reader reader, String source) {
+  public static ModelSizes read(Reader reader, String source) {
     JsonNode root;
     try {
       root = JSON.readTree(reader);
@@ -41,19 +41,19 @@ public final class ModelConfig {
     // A model that also sees or hears keeps the sizes of its text part one level down.
     if (fields.get("text_config") instanceof ObjectNode text) fields.setAll(text);
     try {
-      return new ModelConfig(source, fields).shape();
+      return new ModelConfigFile(source, fields).shape();
     } catch (IllegalArgumentException e) {
       throw new LatencyError(source + ": " + e.getMessage() + "; correct the sizes", e);
     }
   }
 
-  private ModelShape shape() {
+  private ModelSizes shape() {
     int heads = needed("num_attention_heads");
     int kvHeads = first("num_key_value_heads", "num_kv_heads", "multi_query_group_num");
     int latent = first("kv_lora_rank") > 0 ? first("kv_lora_rank") + first("qk_rope_head_dim") : 0;
     int feedForward = first("intermediate_size", "ffn_hidden_size");
     int matrices = fields.path("tie_word_embeddings").asBoolean(false) ? 1 : 2;
-    return new ModelShape(
+    return new ModelSizes(
         needed("num_hidden_layers"),
         needed("hidden_size"),
         new Attention(heads, kvHeads > 0 ? kvHeads : heads, first("head_dim"), latent),

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.zip.GZIPInputStream;
 
 /** Reads the lines of a trace that are not blank, up to a maximum length. */
-final class Lines {
+final class TraceLines {
   static final int BYTES_MAX = 8 << 20;
 
   private static final int GZIP_FIRST = 0x1f;
@@ -27,7 +27,7 @@ final class Lines {
   private boolean ended;
   private boolean held;
 
-  Lines(TraceInput trace) {
+  TraceLines(TraceInput trace) {
     name = trace.name();
     input = opened(trace.bytes());
   }

@@ -7,8 +7,8 @@ package dev.kvasir.sim.latency;
  * @param hardware what each of its GPUs can do
  * @param gpus over how many GPUs every layer is split
  */
-public record Deployment(ModelShape model, Hardware hardware, int gpus) {
-  public Deployment {
+public record ModelDeployment(ModelSizes model, Hardware hardware, int gpus) {
+  public ModelDeployment {
     if (gpus < 1) throw new IllegalArgumentException("a model on " + gpus + " GPUs");
     int heads = model.attention().heads();
     int kvHeads = model.attention().kvHeads();

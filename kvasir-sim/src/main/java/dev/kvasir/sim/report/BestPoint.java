@@ -10,14 +10,14 @@ import java.util.function.ToDoubleFunction;
  *
  * @param index which of the points it is
  */
-public record Best(int index, String reason) {
+public record BestPoint(int index, String reason) {
   /**
    * The cheapest that keeps the targets as asked; where none does, the one that comes closest.
    *
    * <p>Of those that cost the same, the one with the least memory below the GPUs. Without targets
    * nothing tells how much is enough: then the one whose first tokens come soonest.
    */
-  public static Best of(Comparison comparison) {
+  public static BestPoint of(Comparison comparison) {
     var choice = new Choice(comparison.points());
     var kept = comparison.points().stream().filter(comparison::isKept).toList();
     if (kept.isEmpty()) {
@@ -44,7 +44,7 @@ public record Best(int index, String reason) {
     }
     choice.least(point -> point.summary().ttft().p90(), "has the soonest first tokens (p90)");
     var best = choice.left.getFirst();
-    return new Best(comparison.points().indexOf(best), choice.told());
+    return new BestPoint(comparison.points().indexOf(best), choice.told());
   }
 
   private static double attainment(Comparison.Point point) {

@@ -7,17 +7,17 @@ package dev.kvasir.sim.workload;
  * @param sloClass what the caller may expect
  * @param model the model that is to answer; empty for any
  */
-public record Caller(String tenant, String sloClass, String model) {
-  public static final Caller ANYBODY = new Caller("", "");
+public record TraceCaller(String tenant, String sloClass, String model) {
+  public static final TraceCaller ANYBODY = new TraceCaller("", "");
 
   /** A caller who takes any model. */
-  public Caller(String tenant, String sloClass) {
+  public TraceCaller(String tenant, String sloClass) {
     this(tenant, sloClass, "");
   }
 
   /** Anybody who asks for that model; empty for any. */
-  public static Caller asking(String model) {
-    return model.isEmpty() ? ANYBODY : new Caller("", "", model);
+  public static TraceCaller asking(String model) {
+    return model.isEmpty() ? ANYBODY : new TraceCaller("", "", model);
   }
 
   /**

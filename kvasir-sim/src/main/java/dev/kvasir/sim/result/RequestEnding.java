@@ -1,7 +1,7 @@
 package dev.kvasir.sim.result;
 
 /** Way in which a simulated request ended, if it did. */
-public enum Ending {
+public enum RequestEnding {
   /** It got all its tokens. */
   COMPLETED,
   /** It got as many tokens as the context has room for. */

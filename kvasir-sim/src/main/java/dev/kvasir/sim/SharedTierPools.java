@@ -14,13 +14,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The tiers below the engines' own memory, where all instances of a cluster share them. */
-final class SharedTiers {
+final class SharedTierPools {
   private final Pools pools;
   private final List<TimedStore> stores = new ArrayList<>();
   private final CommonTiers tiers;
 
   /** The tiers of the spec, of which there is at least one. */
-  SharedTiers(EventLoop loop, InstanceSpec spec) {
+  SharedTierPools(EventLoop loop, InstanceSpec spec) {
     this.pools = new Pools(loop, spec);
     var first = spec.tiers().getFirst();
     var top = pools.add(first.tier(), first.blocks());
