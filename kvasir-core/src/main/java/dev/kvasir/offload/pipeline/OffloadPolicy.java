@@ -102,12 +102,7 @@ public interface OffloadPolicy {
 
   /** Passes what all pass; the first that filters says why. */
   static OffloadPolicy allOf(List<OffloadPolicy> policies) {
-    return policies.isEmpty() ? passAll() : new Chain(policies, Verdict.Filter.class);
-  }
-
-  /** Passes what any passes; of nothing, everything. */
-  static OffloadPolicy anyOf(List<OffloadPolicy> policies) {
-    return policies.isEmpty() ? passAll() : new Chain(policies, Verdict.Pass.class);
+    return policies.isEmpty() ? passAll() : new Chain(policies);
   }
 
   /** A policy that answers at once. */
@@ -115,14 +110,12 @@ public interface OffloadPolicy {
     return (candidate, answer) -> answer.accept(rule.apply(candidate));
   }
 
-  /** Asks policies in turn until one answers in the deciding way; else the last answer counts. */
+  /** Asks policies in turn until one filters; else the last answer counts. */
   static final class Chain implements OffloadPolicy {
     private final List<OffloadPolicy> policies;
-    private final Class<? extends Verdict> deciding;
 
-    Chain(List<OffloadPolicy> policies, Class<? extends Verdict> deciding) {
+    Chain(List<OffloadPolicy> policies) {
       this.policies = List.copyOf(policies);
-      this.deciding = deciding;
     }
 
     @Override
@@ -136,7 +129,7 @@ public interface OffloadPolicy {
           .judge(
               candidate,
               verdict -> {
-                if (deciding.isInstance(verdict) || at + 1 == policies.size()) {
+                if (verdict instanceof Verdict.Filter || at + 1 == policies.size()) {
                   answer.accept(verdict);
                 } else {
                   ask(at + 1, candidate, answer);

@@ -100,16 +100,6 @@ class OffloadPolicyTest {
   }
 
   @Test
-  void anyOfPassesWhatAnyPasses() {
-    var no = OffloadPolicy.of(candidate -> new Verdict.Filter("no"));
-    assertThat(ask(OffloadPolicy.anyOf(List.of(no, OffloadPolicy.passAll())), FRESH))
-        .isEqualTo(Verdict.PASS);
-    assertThat(ask(OffloadPolicy.anyOf(List.of(no, no)), FRESH))
-        .isEqualTo(new Verdict.Filter("no"));
-    assertThat(ask(OffloadPolicy.anyOf(List.of()), FRESH)).isEqualTo(Verdict.PASS);
-  }
-
-  @Test
   void policyThatGivesNoAnswerFiltersTheBlockAndSaysSo() {
     var answers = new ArrayList<Consumer<Verdict>>();
     var tiers = new TestTiers(PipelineSettings.DEFAULT, (candidate, answer) -> answers.add(answer));
