@@ -12,9 +12,12 @@ import com.sun.source.tree.VariableTree;
 import dev.kvasir.Source.Member;
 import dev.kvasir.Source.Passage;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.lang.model.element.Modifier;
@@ -25,6 +28,9 @@ class TidyTest {
   private static final int FILE_LINES_MAX = 700;
   private static final int METHOD_LINES_MAX = 40;
   private static final int COLUMNS_MAX = 100;
+
+  /** Files whose name stands twice still. */
+  private static final Set<String> NAMES_TWICE = Set.of("Values.java");
 
   private static final Pattern EMPTY_WORD =
       Pattern.compile("(Manager|Util|Helper|Impl|Base|Data|Info|Context|Abstract|Processor)s?");
@@ -99,6 +105,18 @@ class TidyTest {
 
   private static boolean isEmptyName(String name) {
     return CAMEL_HUMP.splitAsStream(name).anyMatch(EMPTY_WORD.asMatchPredicate());
+  }
+
+  @Test
+  void simpleNamesOfTypesStandOnce() {
+    var names =
+        SOURCES.stream()
+            .filter(Source::isMain)
+            .map(source -> source.name().replaceFirst(".*/", ""))
+            .filter(name -> !name.endsWith("-info.java"))
+            .collect(Collectors.groupingBy(name -> name, TreeMap::new, Collectors.counting()));
+    names.values().removeIf(count -> count == 1);
+    assertThat(names.keySet()).isEqualTo(NAMES_TWICE);
   }
 
   @Test

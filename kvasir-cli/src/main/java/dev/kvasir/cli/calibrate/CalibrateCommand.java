@@ -22,7 +22,7 @@ import dev.kvasir.sim.trace.Capture;
 import dev.kvasir.sim.trace.CaptureReader;
 import dev.kvasir.sim.trace.TraceInput;
 import dev.kvasir.spec.Durations;
-import dev.kvasir.tools.doctor.KvMemory;
+import dev.kvasir.tools.doctor.ReportedKvMemory;
 import dev.kvasir.tools.load.LoadCheck;
 import dev.kvasir.tools.load.OpenAiTarget;
 import dev.kvasir.tools.load.OpenAiTarget.Style;
@@ -265,7 +265,7 @@ public final class CalibrateCommand implements Callable<Integer> {
         }
       }
       err.println("kvasir: prompts of at most " + promptTokensMax + " words");
-      var memory = KvMemory.ofAll(List.of(server.toString()), key);
+      var memory = ReportedKvMemory.ofAll(List.of(server.toString()), key);
       captures = new Probes(network, target, time, promptTokensMax, seed, memory, err).run(into);
     }
     return calibrate();

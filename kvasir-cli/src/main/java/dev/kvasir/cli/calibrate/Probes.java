@@ -2,7 +2,7 @@ package dev.kvasir.cli.calibrate;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.net.Network;
-import dev.kvasir.tools.doctor.KvMemory;
+import dev.kvasir.tools.doctor.ReportedKvMemory;
 import dev.kvasir.tools.load.GeneratedText;
 import dev.kvasir.tools.load.LoadCapture;
 import dev.kvasir.tools.load.LoadDriver;
@@ -53,7 +53,7 @@ final class Probes {
   private final Duration budget;
   private final int promptTokensMax;
   private final RandomGenerator random;
-  private final @Nullable KvMemory memory;
+  private final @Nullable ReportedKvMemory memory;
   private final PrintWriter err;
 
   Probes(
@@ -62,7 +62,7 @@ final class Probes {
       Duration budget,
       int promptTokensMax,
       long seed,
-      @Nullable KvMemory memory,
+      @Nullable ReportedKvMemory memory,
       PrintWriter err) {
     if (budget.toSeconds() < PHASES || promptTokensMax < PHASES) {
       throw new IllegalArgumentException(

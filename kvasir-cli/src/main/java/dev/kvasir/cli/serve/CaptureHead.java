@@ -9,7 +9,7 @@ import dev.kvasir.gateway.worker.Worker;
 import dev.kvasir.net.Json;
 import dev.kvasir.router.turn.TurnRules;
 import dev.kvasir.router.view.Role;
-import dev.kvasir.tools.doctor.KvMemory;
+import dev.kvasir.tools.doctor.ReportedKvMemory;
 import java.util.List;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -98,7 +98,7 @@ final class CaptureHead {
    *
    * @param memory what each worker has; null where that is not known
    */
-  String line(@Nullable KvMemory memory) {
+  String line(@Nullable ReportedKvMemory memory) {
     if (memory != null) {
       put("engines.total-kv-blocks", Integer.toString(memory.blocks()));
       put("engines.block-size", Integer.toString(memory.blockTokens()));

@@ -39,7 +39,7 @@ import dev.kvasir.net.server.HttpFront;
 import dev.kvasir.offload.state.TieredCacheState;
 import dev.kvasir.tierd.TierDaemon;
 import dev.kvasir.tierd.feed.TierFeedReader;
-import dev.kvasir.tools.doctor.KvMemory;
+import dev.kvasir.tools.doctor.ReportedKvMemory;
 import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -236,7 +236,7 @@ final class Serving implements AutoCloseable {
             ? List.<String>of()
             : workers.stream().map(each -> each.url().toString()).toList();
     var key = gatewaySettings.workerKey();
-    started.captureHead(() -> head.line(KvMemory.ofAll(servers, key.isEmpty() ? null : key)));
+    started.captureHead(() -> head.line(ReportedKvMemory.ofAll(servers, key.isEmpty() ? null : key)));
   }
 
   /** Before the warm-up, which takes long. */

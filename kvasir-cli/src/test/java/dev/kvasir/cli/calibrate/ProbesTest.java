@@ -7,7 +7,7 @@ import dev.kvasir.net.Network;
 import dev.kvasir.sim.trace.CaptureReader;
 import dev.kvasir.sim.trace.Captured;
 import dev.kvasir.sim.trace.TraceInput;
-import dev.kvasir.tools.doctor.KvMemory;
+import dev.kvasir.tools.doctor.ReportedKvMemory;
 import dev.kvasir.tools.fleet.TestFleet;
 import dev.kvasir.tools.load.OpenAiTarget;
 import dev.kvasir.tools.load.OpenAiTarget.Lengths;
@@ -33,7 +33,7 @@ class ProbesTest {
         var network = Network.open(1)) {
       var url = URI.create(fleet.workers().getFirst().url());
       var target = new OpenAiTarget(url, Style.COMPLETIONS, TestFleet.MODEL, null, Lengths.FORCED);
-      var memory = KvMemory.ofAll(List.of(url.toString()), null);
+      var memory = ReportedKvMemory.ofAll(List.of(url.toString()), null);
       assertThat(memory).isNotNull();
       var probes =
           new Probes(

@@ -7,9 +7,9 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.tiers.host.HostMemory;
+import dev.kvasir.tiers.s3.BoundedRequests.Result;
 import dev.kvasir.tiers.s3.Claims.Outcome;
 import dev.kvasir.tiers.s3.Places.Place;
-import dev.kvasir.tiers.s3.Requests.Result;
 import dev.kvasir.tiers.shared.BlockName;
 import dev.kvasir.tiers.shared.BlockSeals;
 import dev.kvasir.tiers.shared.BlockTransport;
@@ -48,7 +48,7 @@ public final class ObjectBlocks implements BlockTransport {
   private final String generationName;
   private final String owner = HexFormat.of().toHexDigits(new SecureRandom().nextLong());
   private final AtomicLong packs = new AtomicLong();
-  private final Requests requests;
+  private final BoundedRequests requests;
   private final Claims claims;
   private final Places places = new Places(PLACES_MAX);
   private final PackReader reader;
@@ -61,7 +61,7 @@ public final class ObjectBlocks implements BlockTransport {
     this.claimPrefix = prefix + "/k/";
     this.packPrefix = prefix + "/p/";
     this.generationName = prefix + "/generation";
-    this.requests = new Requests(settings.requestsMax());
+    this.requests = new BoundedRequests(settings.requestsMax());
     this.reader = new PackReader(bucket, packPrefix, requests, seals.sealedBytes());
     this.claims = new Claims(bucket, claimPrefix, reader, owner, settings.claimTtl());
     this.sweeper = new Sweeper(bucket, root, seals.namespace(), settings);

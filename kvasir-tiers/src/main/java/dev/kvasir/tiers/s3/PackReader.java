@@ -2,8 +2,8 @@ package dev.kvasir.tiers.s3;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.name.BlockHash;
+import dev.kvasir.tiers.s3.BoundedRequests.Result;
 import dev.kvasir.tiers.s3.Places.Place;
-import dev.kvasir.tiers.s3.Requests.Result;
 import dev.kvasir.tiers.shared.BlockTransport.Fetched;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -23,10 +23,10 @@ final class PackReader {
 
   private final Bucket bucket;
   private final String prefix;
-  private final Requests requests;
+  private final BoundedRequests requests;
   private final int sealedBytes;
 
-  PackReader(Bucket bucket, String prefix, Requests requests, int sealedBytes) {
+  PackReader(Bucket bucket, String prefix, BoundedRequests requests, int sealedBytes) {
     this.bucket = bucket;
     this.prefix = prefix;
     this.requests = requests;

@@ -48,7 +48,7 @@ public sealed interface LoadCheck {
 
   private static LoadCheck unusable(OpenAiTarget target, Throwable failure) {
     var url = target.url();
-    if (failure instanceof Refusal refusal) {
+    if (failure instanceof RefusedAnswer refusal) {
       return switch (refusal.status()) {
         case 401, 403 -> new Unusable(url + " wants a key it knows; give one with --api-key");
         case 404 -> new Unusable(url + " has no /v1/models; is it an OpenAI-compatible server?");

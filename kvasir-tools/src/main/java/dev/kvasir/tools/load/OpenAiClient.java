@@ -127,8 +127,8 @@ final class OpenAiClient {
     return reading.isOver() ? reading.end() : failed(failure);
   }
 
-  private static Future<Refusal> refused(HttpClientResponse response) {
-    return response.body().map(body -> new Refusal(response.statusCode(), said(body)));
+  private static Future<RefusedAnswer> refused(HttpClientResponse response) {
+    return response.body().map(body -> new RefusedAnswer(response.statusCode(), said(body)));
   }
 
   private static String said(Buffer body) {
@@ -143,7 +143,7 @@ final class OpenAiClient {
   static Answer.Failed failed(Throwable failure) {
     var message = String.valueOf(failure.getMessage());
     return switch (failure) {
-      case Refusal refusal -> new Answer.Failed("http " + refusal.status(), message);
+      case RefusedAnswer refusal -> new Answer.Failed("http " + refusal.status(), message);
       case UnknownHostException _ -> new Answer.Failed("connect", "unknown host " + message);
       case ConnectException _ -> new Answer.Failed("connect", message);
       case TimeoutException _ -> new Answer.Failed("timeout", message);

@@ -9,29 +9,29 @@ class KvMemoryTest {
   @Test
   void vllmTellsItsBlocks() {
     var labels = "block_size=\"16\",num_gpu_blocks_override=\"7\",num_gpu_blocks=\"28513\"";
-    assertThat(KvMemory.in("vllm:cache_config_info{" + labels + "} 1.0\n"))
-        .isEqualTo(new KvMemory(28_513, 16));
+    assertThat(ReportedKvMemory.in("vllm:cache_config_info{" + labels + "} 1.0\n"))
+        .isEqualTo(new ReportedKvMemory(28_513, 16));
   }
 
   @Test
   void sglangTellsItsTokens() {
-    assertThat(KvMemory.in("sglang:max_total_num_tokens{model_name=\"m\"} 456208.0\n"))
-        .isEqualTo(new KvMemory(28_513, 16));
+    assertThat(ReportedKvMemory.in("sglang:max_total_num_tokens{model_name=\"m\"} 456208.0\n"))
+        .isEqualTo(new ReportedKvMemory(28_513, 16));
   }
 
   @Test
   void whatCannotBeReadIsNotKnown() {
-    assertThat(KvMemory.in("")).isNull();
-    assertThat(KvMemory.in("vllm:cache_config_info{num_gpu_blocks=\"None\"} 1.0\n")).isNull();
-    assertThat(KvMemory.in("vllm:cache_config_info{num_gpu_blocks=\"0\",block_size=\"16\"} 1\n"))
+    assertThat(ReportedKvMemory.in("")).isNull();
+    assertThat(ReportedKvMemory.in("vllm:cache_config_info{num_gpu_blocks=\"None\"} 1.0\n")).isNull();
+    assertThat(ReportedKvMemory.in("vllm:cache_config_info{num_gpu_blocks=\"0\",block_size=\"16\"} 1\n"))
         .isNull();
-    assertThat(KvMemory.ofAll(List.of("http://127.0.0.1:1"), null)).isNull();
-    assertThat(KvMemory.ofAll(List.of(), null)).isNull();
+    assertThat(ReportedKvMemory.ofAll(List.of("http://127.0.0.1:1"), null)).isNull();
+    assertThat(ReportedKvMemory.ofAll(List.of(), null)).isNull();
   }
 
   @Test
   void theHeadOfACaptureSaysIt() {
-    assertThat(new KvMemory(6_000, 16).captureHead())
+    assertThat(new ReportedKvMemory(6_000, 16).captureHead())
         .contains("\"total-kv-blocks\":\"6000\"", "\"block-size\":\"16\"");
   }
 }

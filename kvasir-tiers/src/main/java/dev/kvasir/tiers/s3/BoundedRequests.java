@@ -12,7 +12,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 
 /** Makes many requests at a time, but never more than so many. */
-final class Requests implements AutoCloseable {
+final class BoundedRequests implements AutoCloseable {
   /** A request about one of several things. */
   interface Request<K, R> {
     R make(K key) throws IOException;
@@ -29,7 +29,7 @@ final class Requests implements AutoCloseable {
       Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("kvasir-object-", 0).factory());
   private final Semaphore permits;
 
-  Requests(int requestsMax) {
+  BoundedRequests(int requestsMax) {
     this.permits = new Semaphore(requestsMax);
   }
 

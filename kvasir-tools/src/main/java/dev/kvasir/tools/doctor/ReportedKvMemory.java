@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  * @param blocks how many blocks there are
  * @param blockTokens how many tokens each of them holds
  */
-public record KvMemory(int blocks, int blockTokens) {
+public record ReportedKvMemory(int blocks, int blockTokens) {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
   /** SGLang tells tokens, and has pages of any size. */
@@ -25,8 +25,8 @@ public record KvMemory(int blocks, int blockTokens) {
       Pattern.compile("(?m)^sglang:max_total_num_tokens(?:\\{[^\\n]*})? (\\d{1,12})(?:\\.0*)?\\b");
 
   /** Returns the memory that the servers have, if all report the same; null otherwise. */
-  public static @Nullable KvMemory ofAll(List<String> urls, @Nullable String key) {
-    KvMemory common = null;
+  public static @Nullable ReportedKvMemory ofAll(List<String> urls, @Nullable String key) {
+    ReportedKvMemory common = null;
     for (var url : urls) {
       var answer = new WorkerHttp(url, key, PATIENCE).get("/metrics");
       var memory = answer.status() == 200 ? in(answer.text()) : null;
@@ -39,7 +39,7 @@ public record KvMemory(int blocks, int blockTokens) {
   /**
    * Returns the memory that metrics in the format of Prometheus report; null if they report none.
    */
-  static @Nullable KvMemory in(String metrics) {
+  static @Nullable ReportedKvMemory in(String metrics) {
     var blocks = VLLM.matcher(metrics);
     var size = VLLM_BLOCK.matcher(metrics);
     if (blocks.find() && size.find()) {
@@ -50,9 +50,9 @@ public record KvMemory(int blocks, int blockTokens) {
     return of(Long.parseLong(tokens.group(1)) / SGLANG_BLOCK_TOKENS, SGLANG_BLOCK_TOKENS);
   }
 
-  private static @Nullable KvMemory of(long blocks, int blockTokens) {
+  private static @Nullable ReportedKvMemory of(long blocks, int blockTokens) {
     boolean isSome = blocks > 0 && blocks < Integer.MAX_VALUE && blockTokens > 0;
-    return isSome ? new KvMemory((int) blocks, blockTokens) : null;
+    return isSome ? new ReportedKvMemory((int) blocks, blockTokens) : null;
   }
 
   /** The first line of a capture of which nothing else is known. */

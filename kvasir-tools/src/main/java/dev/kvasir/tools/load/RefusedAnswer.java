@@ -1,12 +1,12 @@
 package dev.kvasir.tools.load;
 
 /** Says that a server answered, but not as asked. */
-final class Refusal extends Exception {
+final class RefusedAnswer extends Exception {
   private static final long serialVersionUID = 1;
 
   private final int status;
 
-  Refusal(int status, String message) {
+  RefusedAnswer(int status, String message) {
     super(message, null, false, false);
     this.status = status;
   }
