@@ -150,7 +150,7 @@ final class Filters {
     if (bound.is("ensure_ascii")) {
       throw new TemplateFailure("'tojson' with ensure_ascii is not supported");
     }
-    int spaces = (int) Math.clamp(bound.number("indent", -1), -1, 64);
+    int spaces = Math.clamp(bound.number("indent", -1), -1, 64);
     if (!(bound.get("separators", "") instanceof List<?> pair) || pair.size() != 2) {
       return new JsonText(spaces, spaces < 0 ? ", " : ",", ": ");
     }
