@@ -1,8 +1,10 @@
 """Records what Hugging Face's tokenizers make of texts: tokenizer-cases.py FOLDER [VOCABULARY [CASES]]
 
 Trains small tokenizers of each kind on this project's own files, and writes NAME.json.gz with the
-tokenizer and the tokens of some texts: the fixtures of JsonTokenizerTest. Needs the package
-tokenizers, which comes with vLLM (scripts/real-vllm install).
+tokenizer and the tokens of some texts: the fixtures of JsonTokenizerTest. With parts.json.gz in
+place of a folder it writes that alone: untrained tokenizers, one for each part of the format, and
+the tokens of texts made by chance; and bytes that are no UTF-8 with what Python reads in them.
+Needs the package tokenizers, which comes with vLLM (scripts/real-vllm install).
 """
 
 import glob
@@ -12,7 +14,7 @@ import os
 import random
 import sys
 
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from tokenizers import processors, trainers
 
 ROOT = os.path.join(os.path.dirname(__file__), "..")
@@ -139,4 +141,93 @@ def main(folder, size, count):
             out.write(json.dumps(content).encode())
 
 
+LETTERS = (
+    "a A ab AB b x Σ ΑΣ ΟΔΟΣ ß İ é e\u0301 ﬁ ½ ٣ Ⅷ 日 😀 ▁ _ - -- . ' 's 'S 1 22 12345 \n \r\n \t \u00a0"
+    " \u3000 <m> <M> <mask> <mas <l> <r> <w> <W> <both> <s> ||"
+).split(" ")
+ADDED = [
+    AddedToken("<m>", normalized=False),
+    AddedToken("<mask>", normalized=False),
+    AddedToken("<l>", lstrip=True, normalized=False),
+    AddedToken("<r>", rstrip=True, normalized=False),
+    AddedToken("<both>", lstrip=True, rstrip=True, normalized=False),
+    AddedToken("<w>", single_word=True, normalized=False),
+    AddedToken("ab", single_word=True, normalized=False),
+]
+NORMAL = [AddedToken("<W>", normalized=True), AddedToken("||", lstrip=True, normalized=True)]
+
+
+def part(pre_tokenizer, normalizer=None, added=(), post=None, **model):
+    """An untrained tokenizer with a few merges: of bytes, or of letters where the model says so."""
+    if model.pop("letters", False):
+        vocabulary = ["<unk>", "<s>"] + (["<0x%02X>" % i for i in range(256)] if "byte_fallback" in model else [])
+        vocabulary += list("aAbxé1-.▁_< m>") + ["ab", "▁a", "▁ab", "▁▁", "--"]
+        merges = [("a", "b"), ("▁", "a"), ("▁a", "b"), ("▁", "▁"), ("-", "-")]
+    else:
+        vocabulary = sorted(pre_tokenizers.ByteLevel.alphabet()) + ["ab", "Ġa", "Ġab", "ĠĠ", "--", "<s>", "ABx"]
+        merges = [("a", "b"), ("Ġ", "a"), ("Ġa", "b"), ("Ġ", "Ġ"), ("-", "-")]
+    ids = {token: number for number, token in enumerate(vocabulary)}
+    made = Tokenizer(models.BPE(ids, merges, **model))
+    made.pre_tokenizer = pre_tokenizer
+    if normalizer:
+        made.normalizer = normalizer
+    if post:
+        made.post_processor = post
+    made.add_special_tokens([AddedToken("<s>", normalized=False)])
+    made.add_tokens(list(added))
+    return made
+
+
+def parts(file):
+    level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    words = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    sequence, split = pre_tokenizers.Sequence, pre_tokenizers.Split
+    meta = lambda scheme, cut: pre_tokenizers.Metaspace(prepend_scheme=scheme, split=cut)
+    llama3, start = Regex(LLAMA3), [("<s>", 261)]
+    both = processors.TemplateProcessing(single="<s> $A <s>", special_tokens=start)
+    made = {
+        "added": part(words, added=ADDED),
+        "added, other pieces": part(sequence([split(llama3, "isolated"), level]), added=ADDED),
+        "added, normalised": part(words, normalizers.Lowercase(), ADDED + NORMAL),
+        "NFC": part(words, normalizers.NFC()),
+        "NFD": part(words, normalizers.NFD()),
+        "NFKC": part(level, normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])),
+        "NFKD": part(words, normalizers.NFKD()),
+        "lower": part(words, normalizers.Lowercase()),
+        "replace": part(words, normalizers.Sequence([normalizers.Replace("ab", "b-"), normalizers.Replace(Regex(r"\s+"), " ")])),
+        "prepend": part(level, normalizers.Prepend("▁")),
+        "digits": part(sequence([pre_tokenizers.Digits(individual_digits=True), words])),
+        "numbers": part(sequence([pre_tokenizers.Digits(), level])),
+        "whole pieces": part(words, ignore_merges=True),
+        "frame": part(words, post=processors.Sequence([processors.ByteLevel(trim_offsets=False), both])),
+        "inverted": part(sequence([split(Regex(r"\w+"), "removed", invert=True), level])),
+        "two patterns": part(sequence([split(llama3, "isolated"), split(Regex(r"[a-z]-"), "isolated"), words])),
+        "unknown": part(None, letters=True, unk_token="<unk>"),
+        "unknowns": part(None, letters=True, unk_token="<unk>", fuse_unk=True),
+        "bytes": part(None, letters=True, unk_token="<unk>", byte_fallback=True),
+        "bytes, Llama": part(None, normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]), ADDED, letters=True, unk_token="<unk>", byte_fallback=True),
+        "meta always": part(meta("always", True), added=ADDED, letters=True, unk_token="<unk>"),
+        "meta first": part(meta("first", True), added=ADDED, letters=True, unk_token="<unk>"),
+        "meta never": part(meta("never", True), letters=True, unk_token="<unk>"),
+        "meta whole": part(meta("first", False), added=ADDED, letters=True, unk_token="<unk>", byte_fallback=True),
+    }
+    for behavior in ("removed", "isolated", "merged_with_previous", "merged_with_next"):
+        made["split " + behavior] = part(sequence([split("-", behavior), split(Regex(r"\s"), behavior), level]))
+    chance = random.Random(7)
+    texts = [""] + ["".join(chance.choice(LETTERS + [" "] * 12) for _ in range(chance.randrange(1, 25))) for _ in range(60)]
+    content = {"texts": texts, "parts": [], "bytes": []}
+    for name, tokenizer in made.items():
+        tokens = [tokenizer.encode(text).ids for text in texts]
+        content["parts"].append({"name": name, "tokenizer": json.loads(tokenizer.to_str()), "tokens": tokens})
+    for _ in range(300):
+        some = "aé日😀".encode() + bytes([0xC0, 0xF8, 0xFF, 0x80, 0xE2, 0x82, 0xF0, 0x9F, 0xC3])
+        raw = bytes(chance.choice(some) for _ in range(chance.randrange(1, 12)))
+        content["bytes"].append({"bytes": list(raw), "text": raw.decode(errors="replace")})
+    with gzip.GzipFile(file, "wb", mtime=0) as out:
+        out.write(json.dumps(content).encode())
+
+
+if sys.argv[1].endswith("parts.json.gz"):
+    parts(sys.argv[1])
+    sys.exit()
 main(sys.argv[1], *(int(each) for each in (sys.argv[2:] + ["1200", "60"][len(sys.argv) - 2 :])))

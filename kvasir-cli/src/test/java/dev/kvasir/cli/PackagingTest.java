@@ -1,7 +1,6 @@
 package dev.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.cli.config.Said;
 import dev.kvasir.cli.settings.Configuration;
@@ -13,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,12 +33,10 @@ class PackagingTest {
   void optionsAreThoseOfTheCommand(String file) throws IOException {
     var command = COMMAND.matcher(read(file));
     assertThat(command.find()).as("a command in " + file).isTrue();
-    var serve = line().getSubcommands().get("serve");
-    assumeTrue(serve != null, "there is no command serve yet");
-    var options = OPTION.matcher(command.group(1));
-    while (options.find()) {
-      assertThat(serve.getCommandSpec().optionsMap()).as(file).containsKey(options.group());
-    }
+    var serve = Objects.requireNonNull(line().getSubcommands().get("serve"), "no command serve");
+    var options = OPTION.matcher(command.group(1)).results().map(MatchResult::group).toList();
+    assertThat(options).as(file).isNotEmpty();
+    assertThat(serve.getCommandSpec().optionsMap().keySet()).as(file).containsAll(options);
   }
 
   @ParameterizedTest

@@ -90,7 +90,7 @@ class BadRequestTest {
             if (thrown instanceof RuntimeException bug) throw bug;
             throw (Error) thrown;
           });
-      assertThat(post("{" + PROMPT + "}", StandardCharsets.UTF_8).statusCode()).isIn(200, 500);
+      assertThat(post("{" + PROMPT + "}", StandardCharsets.UTF_8).statusCode()).isEqualTo(200);
     }
     tokenizer((_, _, _) -> Future.succeededFuture());
     assertThat(post("{" + PROMPT + "}", StandardCharsets.UTF_8).statusCode()).isEqualTo(500);

@@ -60,7 +60,8 @@ public final class JsonTokenizer {
     var model = json.path("model");
     this.normalizer = TextSteps.normalizer(json.path("normalizer"));
     this.added = new AddedTokens(added(json, Side.NO));
-    this.addedLater = new AddedTokens(added(json, Side.YES));
+    this.addedLater =
+        new AddedTokens(added(json, Side.YES).stream().map(this::normalized).toList());
     var vocabulary = vocabulary(model);
     boolean bytes = readCuts(json.path("pre_tokenizer"));
     var symbols = BytePairs.Symbols.LETTERS;
@@ -111,14 +112,30 @@ public final class JsonTokenizer {
     return tokens;
   }
 
+  /** A token that is searched for in normalized text is normalized itself. */
+  private Added normalized(Added token) {
+    return new Added(
+        token.id(), normalized(token.text()), token.left(), token.right(), token.word());
+  }
+
+  private String normalized(String written) {
+    var text = written;
+    for (var step : normalizer) text = step.apply(text);
+    return text;
+  }
+
   private static Side side(JsonNode token, String name) {
     return token.path(name).asBoolean(false) ? Side.YES : Side.NO;
   }
 
   private static Map<String, Integer> vocabulary(JsonNode model) throws UnsupportedText {
     var type = model.path("type").asString("BPE");
-    if (!type.equals("BPE") || !model.path("vocab").isObject()) {
+    if (!type.equals("BPE")) {
       throw new UnsupportedText("a tokenizer of type " + type + " is not supported, only BPE");
+    }
+    if (!model.path("vocab").isObject()) {
+      throw new UnsupportedText(
+          "the file has no vocabulary (model.vocab); is it a tokenizer.json?");
     }
     if (!model.path("continuing_subword_prefix").asString("").isEmpty()
         || !model.path("end_of_word_suffix").asString("").isEmpty()) {
@@ -284,8 +301,7 @@ public final class JsonTokenizer {
   /** Returns whether no step changes the text, and a single scanner cuts it. */
   private boolean isScanned(String text) {
     if (scanner == null || !cuts.isEmpty() || addedLater.longest() > 0) return false;
-    for (var step : normalizer) if (!step.apply(text).equals(text)) return false;
-    return true;
+    return normalized(text).equals(text);
   }
 
   private int[] framed(int[] tokens, Frame frame) {
@@ -367,9 +383,7 @@ public final class JsonTokenizer {
         scan(scanner, from, to);
         return;
       }
-      var written = new String(text, from, to - from);
-      for (var step : normalizer) written = step.apply(written);
-      var letters = written.toCharArray();
+      var letters = normalized(new String(text, from, to - from)).toCharArray();
       var place = from == 0 ? Place.FIRST : Place.LATER;
       int at = 0;
       while (at < letters.length) {
@@ -382,13 +396,16 @@ public final class JsonTokenizer {
       }
     }
 
-    /** The ends of pieces before a mark do not depend on the text behind it. */
+    /**
+     * The ends of pieces before a mark do not depend on the text behind it. Spaces before a mark
+     * could: they may belong to a longer piece or to an added token behind them.
+     */
     private void scan(PieceScanner scanner, int from, int to) {
       for (int at = from; at < to; ) {
         int end = scanner.end(text, at, to);
         pairs.encode(text, at, end, out);
         at = end;
-        if (at - marked >= MARK_LETTERS && at < to) mark(at);
+        if (at - marked >= MARK_LETTERS && at < to && !LetterKinds.isSpace(text[at - 1])) mark(at);
       }
     }
 

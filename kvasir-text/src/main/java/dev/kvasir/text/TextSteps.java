@@ -31,6 +31,9 @@ final class TextSteps {
     }
   }
 
+  /** Letters of words, of which Java has fewer: to others, all numbers are such letters. */
+  private static final Pattern WORD = Pattern.compile("(?<!\\\\)((?:\\\\{2})*)\\\\w");
+
   private TextSteps() {}
 
   /** The steps that change letters; none for null. */
@@ -46,7 +49,7 @@ final class TextSteps {
       case "NFD" -> steps.add(form(Normalizer.Form.NFD));
       case "NFKC" -> steps.add(form(Normalizer.Form.NFKC));
       case "NFKD" -> steps.add(form(Normalizer.Form.NFKD));
-      case "Lowercase" -> steps.add(text -> text.toLowerCase(Locale.ROOT));
+      case "Lowercase" -> steps.add(TextSteps::lower);
       case "Prepend" -> {
         var first = json.path("prepend").asString("");
         steps.add(text -> text.isEmpty() ? text : first + text);
@@ -55,6 +58,13 @@ final class TextSteps {
       default -> throw new UnsupportedText("the normalizer " + type + " is not supported");
     }
     return steps;
+  }
+
+  /** Each letter by itself: a sigma that ends a word is like any other. */
+  private static String lower(String text) {
+    var out = new StringBuilder(text.length());
+    text.codePoints().forEach(c -> out.append(Character.toString(c).toLowerCase(Locale.ROOT)));
+    return out.toString();
   }
 
   private static UnaryOperator<String> form(Normalizer.Form form) {
@@ -75,7 +85,8 @@ final class TextSteps {
 
   static Pattern pattern(String text) throws UnsupportedText {
     try {
-      return Pattern.compile(text, Pattern.UNICODE_CHARACTER_CLASS | Pattern.UNICODE_CASE);
+      var inJava = WORD.matcher(text).replaceAll("$1[\\\\p{L}\\\\p{M}\\\\p{N}\\\\p{Pc}]");
+      return Pattern.compile(inJava, Pattern.UNICODE_CHARACTER_CLASS | Pattern.UNICODE_CASE);
     } catch (PatternSyntaxException e) {
       throw new UnsupportedText("the pattern " + text + " is not supported: " + e.getMessage());
     }

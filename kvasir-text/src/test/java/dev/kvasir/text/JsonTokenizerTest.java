@@ -6,10 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.Seeds;
 import dev.kvasir.text.JsonTokenizer.Frame;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Objects;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -97,16 +105,61 @@ class JsonTokenizerTest {
     }
   }
 
+  private static final String BPE = "{'type': 'BPE', 'vocab': {'a': 0}, 'merges': []}";
+
+  /** None is taken for something near it: tokens that are a little wrong are found nowhere. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiterString = " => ",
+      quoteCharacter = '`',
+      value = {
+        "{'model': {'type': 'Unigram', 'vocab': []}} => of type Unigram is not supported",
+        "{'model': {'type': 'WordPiece', 'vocab': {}}} => of type WordPiece is not supported",
+        "{} => the file has no vocabulary (model.vocab)",
+        "{'model': {'vocab': {}, 'end_of_word_suffix': '</w>'}} => marks within or behind words",
+        "{'model': {'vocab': {'a': 0}, 'merges': ['a b']}} => the merge a b names no tokens",
+        "{'model': {'vocab': {'a': 0}, 'merges': [['a', 'a']]}} => the merge a a names no tokens",
+        "{'model': {'vocab': {'a': 0}, 'merges': ['ab']}} => the merge ab is no pair",
+        "{'model': {'vocab': {'a': 0}, 'byte_fallback': true}} => no token for the byte 0",
+        "{'model': BPE, 'pre_tokenizer': {'type': 'ByteLevel', 'add_prefix_space': false}}"
+            + " => no token for the byte 0",
+        "{'model': BPE, 'pre_tokenizer': {'type': 'ByteLevel'}} => a space put before every piece",
+        "{'model': BPE, 'pre_tokenizer': {'type': 'Whitespace'}} => pre-tokenizer Whitespace",
+        "{'model': BPE, 'pre_tokenizer': {'type': 'Sequence', 'pretokenizers':"
+            + " [{'type': 'Digits'}, {'type': 'Metaspace'}]}} => spaces that are written after",
+        "{'model': BPE, 'pre_tokenizer': {'type': 'Split', 'pattern': {'Regex': '('}}}"
+            + " => the pattern ( is not supported",
+        "{'model': BPE, 'pre_tokenizer': {'type': 'Split', 'pattern': {'String': '-'},"
+            + " 'behavior': 'Contiguous'}} => the split Contiguous is not supported",
+        "{'model': BPE, 'pre_tokenizer': {'type': 'Split', 'pattern': {'String': '-'},"
+            + " 'behavior': 'Isolated', 'invert': true}} => an inverted split",
+        "{'model': BPE, 'normalizer': {'type': 'Precompiled'}} => the normalizer Precompiled",
+        "{'model': BPE, 'normalizer': {'type': 'Sequence', 'normalizers': [{'type': 'Strip'}]}}"
+            + " => the normalizer Strip is not supported",
+        "{'model': BPE, 'post_processor': {'type': 'BertProcessing'}} => BertProcessing",
+        "{'model': BPE, 'post_processor': {'type': 'Sequence', 'processors':"
+            + " [{'type': 'TemplateProcessing'}, {'type': 'TemplateProcessing'}]}} => two templates"
+      })
+  void aFileThatAsksForMoreIsRefused(String file, String why) {
+    var json = JsonMapper.shared().readTree(file.replace("BPE,", BPE + ",").replace('\'', '"'));
+    assertThatThrownBy(() -> JsonTokenizer.of(json))
+        .isInstanceOf(UnsupportedText.class)
+        .hasMessageContaining(why);
+  }
+
   @Test
-  void aFileThatAsksForMoreIsRefused() throws Exception {
-    var json = JsonMapper.shared();
-    var unigram = "{\"model\": {\"type\": \"Unigram\", \"vocab\": []}}";
-    assertThatThrownBy(() -> JsonTokenizer.of(json.readTree(unigram)))
+  void aFileThatIsNoJsonOrTooLargeIsRefused(@TempDir Path folder) throws Exception {
+    var file = Files.writeString(folder.resolve("tokenizer.json"), "{\"model\": ");
+    assertThatThrownBy(() -> JsonTokenizer.read(folder))
         .isInstanceOf(UnsupportedText.class)
-        .hasMessageContaining("Unigram");
-    var bert = "{\"pre_tokenizer\": {\"type\": \"BertPreTokenizer\"}, \"model\": {\"vocab\": {}}}";
-    assertThatThrownBy(() -> JsonTokenizer.of(json.readTree(bert)))
+        .hasMessageContaining(file + " is no JSON: ");
+    try (var large = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      large.write(ByteBuffer.wrap(new byte[1]), JsonTokenizer.FILE_BYTES_MAX);
+    }
+    assertThatThrownBy(() -> JsonTokenizer.read(file))
         .isInstanceOf(UnsupportedText.class)
-        .hasMessageContaining("BertPreTokenizer");
+        .hasMessage(file + " is larger than 67108864 bytes");
+    assertThatThrownBy(() -> JsonTokenizer.read(folder.resolve("none")))
+        .isInstanceOf(NoSuchFileException.class);
   }
 }

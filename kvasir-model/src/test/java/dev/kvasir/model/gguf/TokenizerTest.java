@@ -7,6 +7,7 @@ import dev.kvasir.model.PocketModel;
 import dev.kvasir.testing.SharedFiles;
 import dev.kvasir.text.ByteLetters;
 import dev.kvasir.text.ChatMessage;
+import dev.kvasir.text.JsonTokenizer;
 import dev.kvasir.text.TextStream;
 import dev.kvasir.text.Tokenizer;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class TokenizerTest {
@@ -111,6 +113,28 @@ class TokenizerTest {
       var expected = new ArrayList<Integer>();
       for (var piece : merged(word, merges)) expected.add(vocabulary.get(piece).asInt());
       assertThat(tokenizer.encode(word)).as(word).containsExactly(expected.toArray(Integer[]::new));
+    }
+  }
+
+  /** The reader of tokenizer.json is not the one of the model's own file. */
+  @Test
+  void theGatewaysTokensAreTheEngines() throws Exception {
+    var gateway = JsonTokenizer.read(SharedFiles.of("model/tokenizer.json"));
+    var file = JsonMapper.shared().readTree(SharedFiles.of("model/reference.json").toFile());
+    for (var each : file) {
+      var ids = each.path("ids").valueStream().mapToInt(JsonNode::asInt).toArray();
+      var prompt = each.path("prompt").asString();
+      assertThat(gateway.encode(prompt, JsonTokenizer.Frame.NONE)).isEqualTo(ids);
+      assertThat(tokenizer.encodeWithSpecials(prompt)).isEqualTo(ids);
+    }
+    var random = new SplittableRandom(12);
+    for (int i = 0; i < 500; i++) {
+      var text = new StringBuilder();
+      while (random.nextInt(8) > 0) text.append(TEXTS.get(random.nextInt(TEXTS.size())));
+      text.delete(0, random.nextInt(text.length() + 1));
+      assertThat(gateway.encode(text.toString(), JsonTokenizer.Frame.NONE))
+          .as("%s", text)
+          .isEqualTo(tokenizer.encodeWithSpecials(text.toString()));
     }
   }
 

@@ -32,6 +32,8 @@ class Expressions {
   }
 
   private static final int DEPTH_MAX = 200;
+  private static final List<String> COMPARISONS =
+      List.of("==", "!=", "<=", ">=", "<", ">", "in", "not in");
 
   private final List<Token> tokens;
   private int at;
@@ -142,7 +144,27 @@ class Expressions {
   }
 
   private Expression comparison() throws TemplateFailure {
-    return chained(List.of("==", "!=", "<=", ">=", "<", ">", "in", "not in"), this::sum);
+    var first = sum();
+    var operators = new ArrayList<String>();
+    var operands = new ArrayList<Expression>();
+    for (var each = operator(COMPARISONS); each != null; each = operator(COMPARISONS)) {
+      operators.add(each);
+      operands.add(sum());
+    }
+    return operators.isEmpty() ? first : scope -> compared(first, operators, operands, scope);
+  }
+
+  /** In a chain, each pair is compared: {@code 1 < n < 3}. */
+  private static Object compared(
+      Expression first, List<String> operators, List<Expression> operands, Scope scope)
+      throws TemplateFailure {
+    var left = first.of(scope);
+    for (int i = 0; i < operators.size(); i++) {
+      var right = operands.get(i).of(scope);
+      if (!Values.isTrue(Values.calculate(operators.get(i), left, right))) return false;
+      left = right;
+    }
+    return true;
   }
 
   private Expression sum() throws TemplateFailure {
@@ -150,7 +172,7 @@ class Expressions {
   }
 
   private Expression joined() throws TemplateFailure {
-    return chained(List.of("~"), () -> chained(List.of("*", "/", "//", "%"), this::unary));
+    return chained(List.of("~"), () -> chained(List.of("*", "/", "//", "%"), this::power));
   }
 
   /** Operands with these operators between them, the leftmost first. */
@@ -161,7 +183,9 @@ class Expressions {
       if (operator == null) return left;
       var before = left;
       var right = next.read();
-      left = scope -> Values.calculate(operator, before.of(scope), right.of(scope));
+      left =
+          scope ->
+              scope.budget().made(Values.calculate(operator, before.of(scope), right.of(scope)));
     }
   }
 
@@ -173,16 +197,19 @@ class Expressions {
     return "not in";
   }
 
-  private Expression unary() throws TemplateFailure {
-    if (takes("-")) {
-      var value = unary();
-      return scope -> Values.calculate("-", 0L, value.of(scope));
-    }
-    if (takes("+")) return unary();
-    var base = filtered(postfix(primary()));
-    if (!takes("**")) return base;
-    var power = unary();
-    return scope -> Values.calculate("**", base.of(scope), power.of(scope));
+  private Expression power() throws TemplateFailure {
+    return chained(List.of("**"), () -> filtered(signed()));
+  }
+
+  /** A sign binds more tightly than powers and filters. */
+  private Expression signed() throws TemplateFailure {
+    if (takes("+")) return signed();
+    if (!takes("-")) return postfix(primary());
+    var value = signed();
+    return scope -> {
+      var number = value.of(scope);
+      return number instanceof Double some ? -some : Values.calculate("-", 0L, number);
+    };
   }
 
   private Expression primary() throws TemplateFailure {
@@ -191,7 +218,7 @@ class Expressions {
       case STRING -> string(token.text());
       case NUMBER -> number(token.text());
       case NAME -> named(token.text());
-      case SIGN -> signed(token);
+      case SIGN -> enclosed(token);
       default -> throw wrong("an expression is missing");
     };
   }
@@ -222,7 +249,7 @@ class Expressions {
     };
   }
 
-  private Expression signed(Token token) throws TemplateFailure {
+  private Expression enclosed(Token token) throws TemplateFailure {
     return switch (token.text()) {
       case "(" -> {
         if (takes(")")) yield list(List.of());
@@ -280,7 +307,7 @@ class Expressions {
           var arguments = arguments();
           value = scope -> Methods.call(of.of(scope), name, arguments, scope);
         } else {
-          value = scope -> Values.item(of.of(scope), name);
+          value = scope -> Values.attribute(of.of(scope), name);
         }
       } else if (takes("[")) {
         value = subscript(of);
@@ -325,7 +352,7 @@ class Expressions {
   static Object called(Object what, Arguments arguments, Scope scope) throws TemplateFailure {
     scope.budget().step();
     if (what instanceof Values.Callable callable) {
-      return callable.call(arguments.values(scope), arguments.named(scope));
+      return scope.budget().made(callable.call(arguments.values(scope), arguments.named(scope)));
     }
     var name = what instanceof Values.Undefined missing ? missing.name() : Values.shown(what);
     throw new TemplateFailure("'" + name + "' cannot be called");
@@ -358,6 +385,7 @@ class Expressions {
       } else if (takesName("is")) {
         boolean not = takesName("not");
         var name = name();
+        if (!Filters.isTest(name)) throw wrong("the test '" + name + "' is not supported");
         var arguments = testArguments();
         value = scope -> Filters.test(name, of.of(scope), arguments.values(scope)) != not;
       } else {
@@ -369,12 +397,15 @@ class Expressions {
   /** The filter whose name comes next. */
   final Expression filter(Expression of) throws TemplateFailure {
     var name = name();
-    Filters.require(name);
+    if (!Filters.isFilter(name)) throw wrong("the filter '" + name + "' is not supported");
     var arguments = takes("(") ? arguments() : new Arguments(List.of(), Map.of());
     return postfix(
         scope -> {
           scope.budget().step();
-          return Filters.apply(name, of.of(scope), arguments.values(scope), arguments.named(scope));
+          var value = of.of(scope);
+          var filtered =
+              Filters.apply(name, value, arguments.values(scope), arguments.named(scope));
+          return scope.budget().made(filtered);
         });
   }
 
@@ -382,7 +413,7 @@ class Expressions {
   private Arguments testArguments() throws TemplateFailure {
     if (takes("(")) return arguments();
     var kind = peek().kind();
-    boolean follows = kind == Kind.STRING || kind == Kind.NUMBER;
+    boolean follows = kind == Kind.STRING || kind == Kind.NUMBER || peek().is("[");
     if (kind == Kind.NAME) {
       follows = !List.of("and", "or", "else", "if", "is", "not", "in").contains(peek().text());
     }

@@ -6,151 +6,201 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /** The filters and tests that templates use. */
 final class Filters {
-  private static final List<String> KNOWN =
+  private static final List<String> TESTS =
       List.of(
-          "tojson",
-          "trim",
-          "length",
-          "count",
-          "upper",
-          "lower",
-          "title",
-          "capitalize",
-          "first",
-          "last",
-          "join",
-          "default",
-          "d",
-          "string",
-          "int",
-          "float",
-          "list",
-          "items",
-          "dictsort",
-          "map",
-          "selectattr",
-          "rejectattr",
-          "select",
-          "reject",
-          "replace",
-          "indent",
-          "safe",
-          "unique",
-          "reverse",
-          "sort",
-          "abs",
-          "sum",
-          "min",
-          "max");
+          ("defined undefined none string number integer float boolean true false mapping iterable"
+                  + " sequence callable odd even divisibleby equalto eq ne in gt ge lt le")
+              .split(" ", -1));
+
+  private static final int INDENT_MAX = 1_000;
+  private static final int TEXT_MAX = 64 << 20;
+  private static final Pattern WHOLE = Pattern.compile("[-+]?\\d+");
+
+  /** Parameters of a filter that hands its arguments to other filters and tests. */
+  private static final String ANY = "*";
+
+  private static final String LIST_PARAMETERS = "case_sensitive attribute";
 
   private Filters() {}
 
-  /** Refuses a filter that is not known when the template is read, not when it is used. */
-  static void require(String name) throws TemplateFailure {
-    if (!KNOWN.contains(name)) {
-      throw new TemplateFailure("the filter '" + name + "' is not supported");
+  /** Returns whether there is such a filter; others are refused when a template is read. */
+  static boolean isFilter(String name) {
+    return parameters(name) != null;
+  }
+
+  /** Returns the parameters of a filter in their order; those of Python that are not here fail. */
+  private static @Nullable String parameters(String name) {
+    return switch (name) {
+      case "tojson" -> "ensure_ascii indent separators";
+      case "trim" -> "chars";
+      case "length", "count", "upper", "lower", "title", "capitalize", "string", "safe" -> "";
+      case "first", "last", "list", "items", "dictsort", "reverse", "abs" -> "";
+      case "join" -> "d attribute";
+      case "default", "d" -> "default_value boolean";
+      case "int", "float" -> "default";
+      case "replace" -> "old new count";
+      case "indent" -> "width first blank";
+      case "unique", "min", "max" -> LIST_PARAMETERS;
+      case "sort" -> "reverse " + LIST_PARAMETERS;
+      case "sum" -> "attribute start";
+      case "map", "select", "selectattr", "reject", "rejectattr" -> ANY;
+      default -> null;
+    };
+  }
+
+  /** The arguments of a call by their names. */
+  record Bound(Map<String, Object> values) {
+    /** Binds arguments as Python does: none is ignored. */
+    static Bound of(String of, String parameters, List<Object> plain, Map<String, Object> named)
+        throws TemplateFailure {
+      var names = parameters.isEmpty() ? List.<String>of() : List.of(parameters.split(" ", -1));
+      if (plain.size() > names.size()) {
+        throw new TemplateFailure(
+            "'%s' has %d arguments, expected at most %d".formatted(of, plain.size(), names.size()));
+      }
+      var values = new LinkedHashMap<String, Object>();
+      for (int i = 0; i < plain.size(); i++) values.put(names.get(i), plain.get(i));
+      for (var each : named.entrySet()) {
+        if (!names.contains(each.getKey()) || values.containsKey(each.getKey())) {
+          throw new TemplateFailure(
+              "'%s' with the argument '%s' is not supported".formatted(of, each.getKey()));
+        }
+        values.put(each.getKey(), each.getValue());
+      }
+      return new Bound(values);
+    }
+
+    Object get(String name, Object otherwise) {
+      return values.getOrDefault(name, otherwise);
+    }
+
+    boolean is(String name) {
+      return Values.isTrue(get(name, false));
+    }
+
+    long number(String name, long otherwise) {
+      return get(name, otherwise) instanceof Long number ? number : otherwise;
+    }
+
+    String text(String name) throws TemplateFailure {
+      if (get(name, Values.None.NONE) instanceof String text) return text;
+      throw new TemplateFailure("the text '" + name + "' is missing");
     }
   }
 
   static Object apply(String name, Object of, List<Object> plain, Map<String, Object> named)
       throws TemplateFailure {
+    var parameters = parameters(name);
+    if (parameters == null) {
+      throw new TemplateFailure("the filter '" + name + "' is not supported");
+    }
+    if (parameters.equals(ANY)) {
+      var list = Values.list(of);
+      return name.equals("map") ? map(list, plain, named) : selected(name, list, plain);
+    }
+    var bound = Bound.of(name, parameters, plain, named);
     return switch (name) {
-      case "tojson" -> json(plain, named).of(of);
-      case "trim" -> Methods.strip(Values.text(of), plain, 3);
+      case "tojson" -> json(bound).of(of);
+      case "trim" -> Methods.strip(Values.text(of), bound.get("chars", Values.None.NONE), 3);
       case "length", "count" -> Values.length(of);
       case "upper" -> Values.text(of).toUpperCase(Locale.ROOT);
       case "lower" -> Values.text(of).toLowerCase(Locale.ROOT);
       case "title" -> title(Values.text(of));
       case "capitalize" -> capitalize(Values.text(of));
       case "string", "safe" -> Values.text(of);
-      case "default", "d" -> otherwise(of, plain, named);
-      case "int" -> whole(of, plain);
-      case "float" -> of instanceof String text ? Double.valueOf(text) : Values.toDouble(of);
-      case "abs" ->
-          of instanceof Long number ? (Object) Math.abs(number) : Math.abs(Values.toDouble(of));
-      case "replace" -> Values.text(of).replace(text(plain, 0), text(plain, 1));
-      case "indent" -> indent(Values.text(of), plain, named);
+      case "default", "d" -> otherwise(of, bound);
+      case "int" -> whole(of, bound);
+      case "float" -> fraction(of, bound);
+      case "abs" -> absolute(Values.counted(of));
+      case "replace" -> Methods.replace(Values.text(of), bound);
+      case "indent" -> indent(Values.text(of), bound);
       case "items" -> of instanceof Map<?, ?> map ? Methods.items(map) : new ArrayList<>();
       case "dictsort" -> sortedItems(of);
-      default -> onList(name, of, plain, named);
+      default -> onList(name, of, bound);
     };
   }
 
-  private static Object onList(
-      String name, Object of, List<Object> plain, Map<String, Object> named)
-      throws TemplateFailure {
+  private static Object onList(String name, Object of, Bound bound) throws TemplateFailure {
     var list = Values.list(of);
     return switch (name) {
       case "first" -> list.isEmpty() ? new Values.Undefined("first") : list.getFirst();
       case "last" -> list.isEmpty() ? new Values.Undefined("last") : list.getLast();
       case "list" -> list;
-      case "join" -> join(list, plain, named);
-      case "map" -> map(list, plain, named);
-      case "select", "selectattr", "reject", "rejectattr" -> selected(name, list, plain);
-      case "unique" -> unique(list);
+      case "join" -> join(list, bound);
+      case "unique" -> unique(list, bound);
       case "reverse" -> reversed(of, list);
-      case "sort" -> sorted(list);
-      case "min" -> sorted(list).getFirst();
-      case "max" -> sorted(list).getLast();
+      case "sort" ->
+          bound.is("reverse") ? sorted(list.reversed(), bound).reversed() : sorted(list, bound);
+      case "min" -> sorted(list, bound).getFirst();
+      case "max" -> sorted(list.reversed(), bound).getLast();
       case "sum" -> {
-        Object sum = 0L;
-        for (var each : list) sum = Values.sum(sum, each);
+        Object sum = bound.get("start", 0L);
+        for (var each : list) sum = Values.sum(sum, attributeOf(each, bound));
         yield sum;
       }
-      default -> throw new TemplateFailure("the filter '" + name + "' is not supported");
+      default -> throw new IllegalStateException(name);
     };
   }
 
-  private static JsonText json(List<Object> plain, Map<String, Object> named)
-      throws TemplateFailure {
-    Object indent = named.getOrDefault("indent", Values.None.NONE);
-    if (plain.size() > 1 || named.containsKey("sort_keys")) {
-      throw new TemplateFailure("the arguments of tojson are not supported");
+  private static JsonText json(Bound bound) throws TemplateFailure {
+    if (bound.is("ensure_ascii")) {
+      throw new TemplateFailure("'tojson' with ensure_ascii is not supported");
     }
-    if (!plain.isEmpty() && plain.getFirst() instanceof Long) indent = plain.getFirst();
-    int spaces = indent instanceof Long count ? Math.toIntExact(Math.clamp(count, 0, 64)) : -1;
-    if (!(named.get("separators") instanceof List<?> pair) || pair.size() != 2) {
-      return new JsonText(spaces, ", ", ": ");
+    int spaces = Math.clamp(bound.number("indent", -1), -1, 64);
+    if (!(bound.get("separators", "") instanceof List<?> pair) || pair.size() != 2) {
+      return new JsonText(spaces, spaces < 0 ? ", " : ",", ": ");
     }
     return new JsonText(spaces, Values.text(pair.get(0)), Values.text(pair.get(1)));
   }
 
-  private static Object otherwise(Object of, List<Object> plain, Map<String, Object> named) {
-    Object other = plain.isEmpty() ? named.getOrDefault("default_value", "") : plain.getFirst();
-    Object falsy = plain.size() > 1 ? plain.get(1) : named.getOrDefault("boolean", false);
+  private static Object otherwise(Object of, Bound bound) {
     boolean missing = of instanceof Values.Undefined;
-    return missing || (Values.isTrue(falsy) && !Values.isTrue(of)) ? other : of;
+    boolean falsy = bound.is("boolean") && !Values.isTrue(of);
+    return missing || falsy ? bound.get("default_value", "") : of;
   }
 
-  private static Object whole(Object of, List<Object> plain) {
+  private static Object absolute(Object of) throws TemplateFailure {
+    return of instanceof Long number ? (Object) Math.abs(number) : Math.abs(Values.toDouble(of));
+  }
+
+  private static Object whole(Object of, Bound bound) {
     try {
-      if (of instanceof String text) return Long.parseLong(text.strip());
-      return (long) Values.toDouble(of);
+      if (!(of instanceof String text)) return (long) Values.toDouble(of);
+      var number = text.strip();
+      return WHOLE.matcher(number).matches()
+          ? (Object) Long.valueOf(number)
+          : (Object) (long) Double.parseDouble(number);
     } catch (NumberFormatException | TemplateFailure e) {
-      return plain.isEmpty() ? 0L : plain.getFirst();
+      return bound.get("default", 0L);
     }
   }
 
-  private static String text(List<Object> plain, int index) throws TemplateFailure {
-    if (index < plain.size()) return Values.text(plain.get(index));
-    throw new TemplateFailure("an argument is missing");
+  private static Object fraction(Object of, Bound bound) {
+    try {
+      return of instanceof String text ? Double.valueOf(text.strip()) : Values.toDouble(of);
+    } catch (NumberFormatException | TemplateFailure e) {
+      return bound.get("default", 0.0);
+    }
   }
 
-  private static String indent(String text, List<Object> plain, Map<String, Object> named) {
-    Object width = plain.isEmpty() ? named.getOrDefault("width", 4L) : plain.getFirst();
-    var space = width instanceof Long count ? " ".repeat(Math.toIntExact(count)) : "" + width;
-    Object first = plain.size() > 1 ? plain.get(1) : named.getOrDefault("first", false);
-    Object blank = plain.size() > 2 ? plain.get(2) : named.getOrDefault("blank", false);
-    var lines = (text + "\n").split("\n", -1);
+  private static String indent(String text, Bound bound) throws TemplateFailure {
+    var width = bound.get("width", 4L);
+    if (width instanceof Long count && count > INDENT_MAX) {
+      throw new TemplateFailure("'indent' by " + count + ", expected at most " + INDENT_MAX);
+    }
+    var space = width instanceof Long count ? " ".repeat((int) Math.max(0, count)) : "" + width;
     var out = new StringBuilder();
-    for (int i = 0; i < lines.length - 1; i++) {
-      boolean indented = i > 0 && (Values.isTrue(blank) || !lines[i].isEmpty());
-      if (indented || (i == 0 && Values.isTrue(first))) out.append(space);
+    var lines = text.split("\n", -1);
+    for (int i = 0; i < lines.length; i++) {
+      if (i > 0) out.append('\n');
+      boolean follows = i > 0 && (bound.is("blank") || !lines[i].isEmpty());
+      if (follows || (i == 0 && bound.is("first"))) out.append(space);
       out.append(lines[i]);
-      if (i < lines.length - 2) out.append('\n');
+      if (out.length() > TEXT_MAX) throw new TemplateFailure("'indent' makes too much text");
     }
     return out.toString();
   }
@@ -167,14 +217,20 @@ final class Filters {
     return Values.text(((List<?>) item).getFirst());
   }
 
-  private static String join(List<Object> list, List<Object> plain, Map<String, Object> named)
-      throws TemplateFailure {
+  private static String join(List<Object> list, Bound bound) throws TemplateFailure {
     var parts = new ArrayList<String>();
-    var attribute = named.get("attribute");
-    for (var each : list) {
-      parts.add(Values.text(attribute == null ? each : attribute(each, attribute)));
-    }
-    return String.join(plain.isEmpty() ? "" : Values.text(plain.getFirst()), parts);
+    for (var each : list) parts.add(Values.text(attributeOf(each, bound)));
+    var between = Values.text(bound.get("d", ""));
+    long length = (long) between.length() * parts.size();
+    for (var part : parts) length += part.length();
+    if (length > TEXT_MAX) throw new TemplateFailure("'join' makes too much text");
+    return String.join(between, parts);
+  }
+
+  /** Returns the value by which a list is joined, sorted or summed: an attribute, or the item. */
+  private static Object attributeOf(Object item, Bound bound) throws TemplateFailure {
+    var path = bound.get("attribute", Values.None.NONE);
+    return path instanceof Values.None ? item : attribute(item, path);
   }
 
   private static Object attribute(Object of, Object path) throws TemplateFailure {
@@ -196,8 +252,7 @@ final class Filters {
         boolean missing = value instanceof Values.Undefined && named.containsKey("default");
         mapped.add(missing ? named.getOrDefault("default", "") : value);
       } else {
-        var filter = text(plain, 0);
-        require(filter);
+        var filter = text(plain);
         mapped.add(apply(filter, each, plain.subList(1, plain.size()), named));
       }
     }
@@ -211,20 +266,38 @@ final class Filters {
     int next = byAttribute ? 1 : 0;
     var selected = new ArrayList<Object>();
     for (var each : list) {
-      var value = byAttribute ? attribute(each, text(plain, 0)) : each;
+      var value = byAttribute ? attribute(each, text(plain)) : each;
       boolean is =
           plain.size() > next
-              ? test(text(plain, next), value, plain.subList(next + 1, plain.size()))
+              ? test(Values.text(plain.get(next)), value, plain.subList(next + 1, plain.size()))
               : Values.isTrue(value);
       if (is == kept) selected.add(each);
     }
     return selected;
   }
 
-  private static List<Object> unique(List<Object> list) throws TemplateFailure {
+  private static String text(List<Object> plain) throws TemplateFailure {
+    if (!plain.isEmpty() && plain.getFirst() instanceof String text) return text;
+    throw new TemplateFailure("an argument is missing");
+  }
+
+  private static List<Object> unique(List<Object> list, Bound bound) throws TemplateFailure {
     var kept = new ArrayList<Object>();
-    for (var each : list) if (!Values.contains(kept, each)) kept.add(each);
+    var seen = new ArrayList<Object>();
+    for (var each : list) {
+      var key = key(each, bound);
+      if (Values.contains(seen, key)) continue;
+      seen.add(key);
+      kept.add(each);
+    }
     return kept;
+  }
+
+  /** Returns what is compared: texts without regard to capitals, unless a filter is told to. */
+  private static Object key(Object item, Bound bound) throws TemplateFailure {
+    var value = attributeOf(item, bound);
+    boolean isFolded = value instanceof String && !bound.is("case_sensitive");
+    return isFolded ? Values.text(value).toLowerCase(Locale.ROOT) : value;
   }
 
   private static Object reversed(Object of, List<Object> list) {
@@ -233,10 +306,11 @@ final class Filters {
         : new ArrayList<>(list.reversed());
   }
 
-  private static List<Object> sorted(List<Object> list) throws TemplateFailure {
+  private static List<Object> sorted(List<Object> list, Bound bound) throws TemplateFailure {
     var sorted = new ArrayList<>(list);
     for (int i = 1; i < sorted.size(); i++) {
-      for (int j = i; j > 0 && Values.compare(sorted.get(j - 1), sorted.get(j)) > 0; j--) {
+      for (int j = i; j > 0; j--) {
+        if (Values.compare(key(sorted.get(j - 1), bound), key(sorted.get(j), bound)) <= 0) break;
         var moved = sorted.set(j - 1, sorted.get(j));
         sorted.set(j, moved);
       }
@@ -244,13 +318,14 @@ final class Filters {
     return sorted;
   }
 
-  static String title(String text) {
+  /** Words begin behind spaces, hyphens and opening brackets; those of the method elsewhere. */
+  private static String title(String text) {
     var out = new StringBuilder();
     boolean begins = true;
     for (int i = 0; i < text.length(); i++) {
       char letter = text.charAt(i);
       out.append(begins ? Character.toUpperCase(letter) : Character.toLowerCase(letter));
-      begins = !Character.isLetter(letter) && letter != '\'';
+      begins = Character.isWhitespace(letter) || "-({[<".indexOf(letter) >= 0;
     }
     return out.toString();
   }
@@ -259,6 +334,10 @@ final class Filters {
     if (text.isEmpty()) return text;
     return text.substring(0, 1).toUpperCase(Locale.ROOT)
         + text.substring(1).toLowerCase(Locale.ROOT);
+  }
+
+  static boolean isTest(String name) {
+    return TESTS.contains(name);
   }
 
   static boolean test(String name, Object of, List<Object> plain) throws TemplateFailure {
@@ -278,14 +357,18 @@ final class Filters {
           of instanceof List<?>
               || of instanceof String
               || of instanceof Map<?, ?>
-              || (name.equals("iterable") && of instanceof Values.Undefined);
+              || of instanceof Values.Undefined;
       case "callable" -> of instanceof Values.Callable;
-      case "odd" -> Values.toDouble(of) % 2 != 0;
+      case "odd" -> Math.abs(Values.toDouble(of) % 2) == 1;
       case "even" -> Values.toDouble(of) % 2 == 0;
       case "divisibleby" -> Values.toDouble(of) % Values.toDouble(plain.getFirst()) == 0;
       case "equalto", "eq", "==" -> Values.isEqual(of, plain.getFirst());
       case "ne", "!=" -> !Values.isEqual(of, plain.getFirst());
       case "in" -> Values.contains(plain.getFirst(), of);
+      case "gt" -> Values.compare(of, plain.getFirst()) > 0;
+      case "ge" -> Values.compare(of, plain.getFirst()) >= 0;
+      case "lt" -> Values.compare(of, plain.getFirst()) < 0;
+      case "le" -> Values.compare(of, plain.getFirst()) <= 0;
       default -> throw new TemplateFailure("the test '" + name + "' is not supported");
     };
   }

@@ -1,5 +1,6 @@
 package dev.kvasir.text.template;
 
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +17,7 @@ record JsonText(int indent, String comma, String colon) {
     return switch (value) {
       case Values.None _ -> "null";
       case Boolean is -> is.toString();
-      case Long number -> number.toString();
+      case Long _, BigInteger _ -> value.toString();
       case Double number -> Values.number(number);
       case String text -> quoted(text);
       case List<?> list -> {
@@ -27,7 +28,8 @@ record JsonText(int indent, String comma, String colon) {
       case Map<?, ?> map -> {
         var parts = new ArrayList<String>();
         for (var each : map.entrySet()) {
-          parts.add(quoted(Values.text(each.getKey())) + colon + of(each.getValue(), depth + 1));
+          var key = each.getKey() instanceof String text ? text : of(each.getKey(), depth);
+          parts.add(quoted(key) + colon + of(each.getValue(), depth + 1));
         }
         yield joined(parts, "{", "}", depth);
       }
@@ -38,8 +40,12 @@ record JsonText(int indent, String comma, String colon) {
   private String joined(List<String> parts, String open, String close, int depth) {
     if (indent < 0 || parts.isEmpty()) return open + String.join(comma, parts) + close;
     var line = "\n" + " ".repeat(indent * (depth + 1));
-    var between = (comma.endsWith(" ") ? comma.substring(0, comma.length() - 1) : comma) + line;
-    return open + line + String.join(between, parts) + "\n" + " ".repeat(indent * depth) + close;
+    return open
+        + line
+        + String.join(comma + line, parts)
+        + "\n"
+        + " ".repeat(indent * depth)
+        + close;
   }
 
   private static String quoted(String text) {

@@ -38,6 +38,9 @@ final class Lexer {
           "//", "**", "==", "!=", "<=", ">=", "+", "-", "*", "/", "%", "~", "<", ">", "=", "(", ")",
           "[", "]", "{", "}", ",", ":", ".", "|");
 
+  /** Spaces between the beginning of a line and the end of raw text. */
+  private static final Pattern LAST_INDENT = Pattern.compile("(?<=\n)[ \t]+\\z");
+
   private final String source;
   private final List<Token> tokens = new ArrayList<>();
   private int at;
@@ -151,7 +154,9 @@ final class Lexer {
     var end = Pattern.compile("\\{%[-+]?\\s*endraw\\s*[-+]?%\\}").matcher(source);
     if (!end.find(from)) throw new TemplateFailure("line " + line + ": raw text without an end");
     var text = source.substring(from, end.start());
-    if (text.startsWith("\n")) text = text.substring(1);
+    if (source.charAt(from - 3) == '-') text = text.stripLeading();
+    if (end.group().startsWith("{%-")) text = text.stripTrailing();
+    else if (!end.group().startsWith("{%+")) text = LAST_INDENT.matcher(text).replaceFirst("");
     tokens.add(new Token(Kind.TEXT, text, line));
     count(at, end.end());
     before = end.group().endsWith("-%}") ? '-' : 'n';

@@ -2,73 +2,101 @@ package dev.kvasir.text.template;
 
 import dev.kvasir.Nullable;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
 /** The methods of texts, lists and dictionaries that templates call. */
 final class Methods {
+  private static final List<String> OF_MAPS =
+      List.of("items", "keys", "values", "get", "copy", "clear", "pop", "popitem", "update");
+
+  /** Characters that end a line in Python. */
+  private static final String LINE_ENDS = "\n\r\u000b\f\u001c\u001d\u001e\u0085\u2028\u2029";
+
   private Methods() {}
 
   static Object call(Object of, String name, Expressions.Arguments arguments, Scope scope)
       throws TemplateFailure {
     scope.budget().step();
-    var plain = arguments.values(scope);
-    if (of instanceof String text) return onText(text, name, plain);
-    if (of instanceof Map<?, ?> map && !(map.get(name) instanceof Values.Callable)) {
-      return onMap(map, name, plain);
+    boolean isOwn = of instanceof Map<?, ?> map && map.get(name) instanceof Values.Callable;
+    if (isOwn || !(of instanceof String || of instanceof Map || of instanceof List)) {
+      return Expressions.called(Values.item(of, name), arguments, scope);
     }
-    if (of instanceof List<?> list) return onList(list, name, plain);
-    return Expressions.called(Values.item(of, name), arguments, scope);
+    var plain = arguments.values(scope);
+    var named = arguments.named(scope);
+    return scope.budget().made(called(of, name, plain, named));
   }
 
-  private static Object onText(String text, String name, List<Object> plain)
+  private static Object called(
+      Object of, String name, List<Object> plain, Map<String, Object> named)
       throws TemplateFailure {
+    var parameters = of instanceof String ? parameters(name) : "first second";
+    if (parameters == null) {
+      throw new TemplateFailure("the method '" + name + "' is not supported");
+    }
+    var bound = Filters.Bound.of(name, parameters, plain, named);
+    if (of instanceof String text) return onText(text, name, bound);
+    return of instanceof Map<?, ?> map
+        ? onMap(map, name, plain)
+        : onList((List<?>) of, name, plain);
+  }
+
+  private static @Nullable String parameters(String name) {
     return switch (name) {
-      case "strip" -> strip(text, plain, 3);
-      case "lstrip" -> strip(text, plain, 1);
-      case "rstrip" -> strip(text, plain, 2);
-      case "startswith" -> any(plain, text::startsWith);
-      case "endswith" -> any(plain, text::endsWith);
-      case "upper" -> text.toUpperCase(Locale.ROOT);
-      case "lower" -> text.toLowerCase(Locale.ROOT);
-      case "title" -> Filters.title(text);
-      case "capitalize" -> Filters.capitalize(text);
-      case "replace" -> replace(text, plain);
-      case "split" -> split(text, plain);
-      case "rsplit" -> rsplit(text, plain);
-      case "splitlines" -> new ArrayList<Object>(text.lines().toList());
-      case "join" -> Filters.apply("join", plain.getFirst(), List.of(text), Map.of());
-      case "find" -> (long) text.indexOf(text(plain, 0));
-      case "count" -> (long) split(text, List.of(text(plain, 0))).size() - 1;
-      case "isdigit" -> !text.isEmpty() && text.chars().allMatch(Character::isDigit);
-      case "items", "keys", "values", "get" ->
-          throw new TemplateFailure("a text has no method '" + name + "'");
-      default -> throw new TemplateFailure("the method '" + name + "' is not supported");
+      case "strip", "lstrip", "rstrip" -> "chars";
+      case "startswith", "endswith", "find", "count" -> "part";
+      case "upper", "lower", "title", "capitalize", "splitlines", "isdigit" -> "";
+      case "replace" -> "old new count";
+      case "split", "rsplit" -> "sep maxsplit";
+      case "join" -> "parts";
+      default -> null;
     };
   }
 
-  private static String text(List<Object> plain, int index) throws TemplateFailure {
-    if (index < plain.size() && plain.get(index) instanceof String text) return text;
-    throw new TemplateFailure("a text is missing");
+  private static Object onText(String text, String name, Filters.Bound bound)
+      throws TemplateFailure {
+    var chars = bound.get("chars", Values.None.NONE);
+    return switch (name) {
+      case "strip" -> strip(text, chars, 3);
+      case "lstrip" -> strip(text, chars, 1);
+      case "rstrip" -> strip(text, chars, 2);
+      case "startswith" -> any(bound, text::startsWith);
+      case "endswith" -> any(bound, text::endsWith);
+      case "upper" -> text.toUpperCase(Locale.ROOT);
+      case "lower" -> text.toLowerCase(Locale.ROOT);
+      case "title" -> title(text);
+      case "capitalize" -> Filters.capitalize(text);
+      case "replace" -> replace(text, bound);
+      case "split" -> split(text, bound.get("sep", Values.None.NONE), bound.number("maxsplit", -1));
+      case "rsplit" -> rsplit(text, bound);
+      case "splitlines" -> lines(text);
+      case "join" -> Filters.apply("join", bound.get("parts", ""), List.of(text), Map.of());
+      case "find" -> {
+        int at = text.indexOf(bound.text("part"));
+        yield at < 0 ? -1L : (long) text.codePointCount(0, at);
+      }
+      case "count" -> (long) split(text, bound.text("part"), -1).size() - 1;
+      default -> !text.isEmpty() && text.chars().allMatch(Character::isDigit);
+    };
   }
 
   private interface Check {
     boolean is(String text);
   }
 
-  private static boolean any(List<Object> plain, Check check) throws TemplateFailure {
-    if (plain.getFirst() instanceof String one) return check.is(one);
-    for (var each : Values.list(plain.getFirst())) {
+  private static boolean any(Filters.Bound bound, Check check) throws TemplateFailure {
+    var part = bound.get("part", Values.None.NONE);
+    if (part instanceof String one) return check.is(one);
+    for (var each : Values.list(part)) {
       if (each instanceof String one && check.is(one)) return true;
     }
     return false;
   }
 
   /** Without the letters at both ends, or without spaces. */
-  static String strip(String text, List<Object> plain, int sides) {
-    var letters = !plain.isEmpty() && plain.getFirst() instanceof String some ? some : null;
+  static String strip(String text, Object chars, int sides) {
+    var letters = chars instanceof String some ? some : null;
     int from = 0;
     int to = text.length();
     while ((sides & 1) != 0 && from < to && isStripped(text.charAt(from), letters)) from++;
@@ -77,7 +105,10 @@ final class Methods {
   }
 
   private static boolean isStripped(char letter, @Nullable String letters) {
-    if (letters != null) return letters.indexOf(letter) >= 0;
+    return letters == null ? isSpace(letter) : letters.indexOf(letter) >= 0;
+  }
+
+  private static boolean isSpace(char letter) {
     return Character.isWhitespace(letter)
         || letter == 0x85
         || letter == 0xa0
@@ -85,58 +116,95 @@ final class Methods {
         || letter == 0x202f;
   }
 
-  private static String replace(String text, List<Object> plain) throws TemplateFailure {
-    var what = text(plain, 0);
-    var with = text(plain, 1);
-    if (plain.size() < 3 || !(plain.get(2) instanceof Long times) || times < 0) {
-      return text.replace(what, with);
-    }
+  /** A word begins behind whatever is no letter, as Python's method says. */
+  private static String title(String text) {
     var out = new StringBuilder();
-    int from = 0;
-    for (long left = times; left > 0; left--) {
-      int found = text.indexOf(what, from);
-      if (found < 0) break;
-      out.append(text, from, found).append(with);
-      from = found + what.length();
+    boolean begins = true;
+    for (int i = 0; i < text.length(); i++) {
+      char letter = text.charAt(i);
+      out.append(begins ? Character.toUpperCase(letter) : Character.toLowerCase(letter));
+      begins = !Character.isLetter(letter);
     }
-    return out.append(text.substring(from)).toString();
+    return out.toString();
   }
 
-  private static List<Object> split(String text, List<Object> plain) throws TemplateFailure {
-    long most = plain.size() > 1 && plain.get(1) instanceof Long count ? count : -1;
-    if (plain.isEmpty() || plain.getFirst() instanceof Values.None) {
-      var stripped = strip(text, List.of(), 3);
-      if (stripped.isEmpty()) return new ArrayList<>();
-      int limit = most < 0 ? -1 : (int) most + 1;
-      return new ArrayList<>(Arrays.asList((Object[]) stripped.split("\\s+", limit)));
+  static String replace(String text, Filters.Bound bound) throws TemplateFailure {
+    var what = bound.text("old");
+    var with = bound.text("new");
+    long left = bound.number("count", -1);
+    var out = new StringBuilder();
+    int from = 0;
+    if (what.isEmpty()) throw new TemplateFailure("'replace' of an empty text is not supported");
+    for (int at = text.indexOf(what); at >= 0 && left-- != 0; at = text.indexOf(what, from)) {
+      out.append(text, from, at).append(with);
+      from = at + what.length();
+      Scope.Budget.room(out);
+    }
+    return out.append(text, from, text.length()).toString();
+  }
+
+  private static List<Object> split(String text, Object by, long most) throws TemplateFailure {
+    if (by instanceof Values.None) return words(text, most);
+    if (!(by instanceof String mark) || mark.isEmpty()) {
+      throw new TemplateFailure("a split by " + Values.shown(by));
     }
     var parts = new ArrayList<Object>();
-    var by = text(plain, 0);
-    if (by.isEmpty()) throw new TemplateFailure("a split by nothing");
     int from = 0;
-    for (int found = text.indexOf(by); found >= 0; found = text.indexOf(by, from)) {
+    for (int found = text.indexOf(mark); found >= 0; found = text.indexOf(mark, from)) {
       if (most >= 0 && parts.size() == most) break;
       parts.add(text.substring(from, found));
-      from = found + by.length();
+      from = found + mark.length();
     }
     parts.add(text.substring(from));
     return parts;
   }
 
-  private static List<Object> rsplit(String text, List<Object> plain) throws TemplateFailure {
-    var parts = split(text, plain.subList(0, Math.min(1, plain.size())));
-    long most = plain.size() > 1 && plain.get(1) instanceof Long count ? count : -1;
+  private static List<Object> words(String text, long most) {
+    var words = new ArrayList<Object>();
+    int at = 0;
+    while (true) {
+      while (at < text.length() && isSpace(text.charAt(at))) at++;
+      if (at == text.length()) return words;
+      int end = at;
+      boolean isRest = most >= 0 && words.size() == most;
+      while (end < text.length() && (isRest || !isSpace(text.charAt(end)))) end++;
+      words.add(text.substring(at, end));
+      at = end;
+    }
+  }
+
+  private static List<Object> rsplit(String text, Filters.Bound bound) throws TemplateFailure {
+    long most = bound.number("maxsplit", -1);
+    var parts = split(text, bound.get("sep", Values.None.NONE), -1);
     if (most < 0 || parts.size() <= most + 1) return parts;
+    var mark = bound.text("sep");
     int kept = parts.size() - (int) most;
     var first = new ArrayList<String>();
     for (var each : parts.subList(0, kept)) first.add(Values.text(each));
-    var joined = new ArrayList<Object>(List.of(String.join(text(plain, 0), first)));
+    var joined = new ArrayList<Object>(List.of(String.join(mark, first)));
     joined.addAll(parts.subList(kept, parts.size()));
     return joined;
   }
 
-  private static Object onMap(Map<?, ?> map, String name, List<Object> plain)
-      throws TemplateFailure {
+  private static List<Object> lines(String text) {
+    var lines = new ArrayList<Object>();
+    int from = 0;
+    for (int at = 0; at < text.length(); at++) {
+      if (LINE_ENDS.indexOf(text.charAt(at)) < 0) continue;
+      lines.add(text.substring(from, at));
+      if (text.startsWith("\r\n", at)) at++;
+      from = at + 1;
+    }
+    if (from < text.length()) lines.add(text.substring(from));
+    return lines;
+  }
+
+  /** Returns whether dictionaries have a method of that name, which hides a key. */
+  static boolean isOfMap(String name) {
+    return OF_MAPS.contains(name);
+  }
+
+  static Object onMap(Map<?, ?> map, String name, List<Object> plain) throws TemplateFailure {
     return switch (name) {
       case "items" -> items(map);
       case "keys" -> new ArrayList<Object>(map.keySet());

@@ -36,7 +36,11 @@ public final class PromptTemplate {
   }
 
   static PromptTemplate of(String template, Supplier<LocalDateTime> clock) throws TemplateFailure {
-    return new PromptTemplate(new Statements(Lexer.tokens(template)).all(), clock);
+    try {
+      return new PromptTemplate(new Statements(Lexer.tokens(template)).all(), clock);
+    } catch (StackOverflowError e) {
+      throw new TemplateFailure("the template goes too deep");
+    }
   }
 
   /**
@@ -127,7 +131,9 @@ public final class PromptTemplate {
   public static Object value(JsonNode json) {
     if (json.isString()) return json.asString();
     if (json.isBoolean()) return json.asBoolean();
-    if (json.isIntegralNumber()) return json.asLong();
+    if (json.isIntegralNumber()) {
+      return json.canConvertToLong() ? (Object) json.asLong() : json.bigIntegerValue();
+    }
     if (json.isNumber()) return json.asDouble();
     if (json.isArray()) {
       var list = new ArrayList<Object>();

@@ -2,6 +2,7 @@ package dev.kvasir.text.template;
 
 import dev.kvasir.Nullable;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** The variables at one place of a template while it is rendered, and the remaining budget. */
@@ -11,10 +12,25 @@ final class Scope {
     private static final int STEPS_MAX = 2_000_000;
     private static final int LETTERS_MAX = 64 << 20;
 
+    /** Letters of all the texts that operations may make for one prompt; most are not kept. */
+    private static final long MADE_MAX = 4L * LETTERS_MAX;
+
+    /** An item of a list takes about as much memory as so many letters. */
+    private static final int ITEM_LETTERS = 8;
+
     private int steps;
+    private long made;
 
     void step() throws TemplateFailure {
       if (++steps > STEPS_MAX) throw new TemplateFailure("the template does not come to an end");
+    }
+
+    /** Counts a value that an operation has made. */
+    Object made(Object value) throws TemplateFailure {
+      if (value instanceof String text) made += text.length();
+      else if (value instanceof List<?> list) made += (long) ITEM_LETTERS * list.size();
+      if (made > MADE_MAX) throw new TemplateFailure("the template makes too much text");
+      return value;
     }
 
     static void room(StringBuilder out) throws TemplateFailure {

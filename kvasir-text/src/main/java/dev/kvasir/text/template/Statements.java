@@ -28,9 +28,6 @@ final class Statements extends Expressions {
 
   private static final int DEPTH_MAX = 64;
 
-  /** Name of the variable that counts macros that call each other. */
-  private static final String DEPTH = " depth";
-
   /** Name by which the body of a loop asks how far the loop has come. */
   private static final String LOOP = "loop";
 
@@ -310,9 +307,12 @@ final class Statements extends Expressions {
       Map<String, Object> named)
       throws TemplateFailure {
     var scope = around.inner();
-    long calls = around.get(DEPTH) instanceof Long before ? before + 1 : 1;
-    if (calls > DEPTH_MAX) throw new TemplateFailure("macros call each other too often");
-    scope.set(DEPTH, calls);
+    var names = parameters.stream().map(Parameter::name).toList();
+    if (plain.size() > names.size() || !names.containsAll(named.keySet())) {
+      throw new TemplateFailure(
+          "a macro of %s is called with %d arguments and %s"
+              .formatted(names, plain.size(), named.keySet()));
+    }
     for (int i = 0; i < parameters.size(); i++) {
       var parameter = parameters.get(i);
       Object value = i < plain.size() ? plain.get(i) : named.get(parameter.name);

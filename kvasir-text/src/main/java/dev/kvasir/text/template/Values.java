@@ -1,6 +1,7 @@
 package dev.kvasir.text.template;
 
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -8,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The values of templates and their operations, as in Python: numbers are Long or Double, texts
- * String, lists List, dictionaries Map.
+ * The values of templates and their operations, as in Python: numbers are Long, Double, or
+ * BigInteger where a request has a larger one; texts String, lists List, dictionaries Map.
  */
 final class Values {
   /** Python's None. */
@@ -30,6 +31,9 @@ final class Values {
   static final class Namespace {
     final Map<String, Object> values = new LinkedHashMap<>();
   }
+
+  /** Larger powers are not exact. */
+  private static final double EXACT_MAX = 1L << 53;
 
   private Values() {}
 
@@ -61,7 +65,7 @@ final class Values {
       case None _ -> "None";
       case Undefined _ -> "Undefined";
       case Boolean is -> is ? "True" : "False";
-      case Long number -> Long.toString(number);
+      case Long _, BigInteger _ -> value.toString();
       case Double number -> number(number);
       case String text -> quoted(text);
       case List<?> list -> {
@@ -80,18 +84,25 @@ final class Values {
     };
   }
 
+  /** As Python's repr: with an exponent below 1e-4 and from 1e16 on. */
   static String number(double value) {
-    if (value == Math.rint(value) && Math.abs(value) < 1e16) {
-      return BigDecimal.valueOf((long) value).toPlainString() + ".0";
+    if (value == 0) return 1 / value < 0 ? "-0.0" : "0.0";
+    var shortest = new BigDecimal(Double.toString(value)).stripTrailingZeros();
+    int exponent = shortest.precision() - shortest.scale() - 1;
+    if (exponent >= -4 && exponent < 16) {
+      var plain = shortest.toPlainString();
+      return plain.indexOf('.') < 0 ? plain + ".0" : plain;
     }
-    return Double.toString(value).replace("E-", "e-").replace("E", "e+");
+    var digits = shortest.unscaledValue().abs().toString();
+    var mantissa = digits.length() == 1 ? digits : digits.charAt(0) + "." + digits.substring(1);
+    var sign = value < 0 ? "-" : "";
+    return "%s%se%s%02d".formatted(sign, mantissa, exponent < 0 ? "-" : "+", Math.abs(exponent));
   }
 
   private static String quoted(String text) {
     char quote = text.indexOf('\'') >= 0 && text.indexOf('"') < 0 ? '"' : '\'';
     var out = new StringBuilder().append(quote);
-    for (int i = 0; i < text.length(); i++) {
-      char letter = text.charAt(i);
+    for (int letter : text.codePoints().toArray()) {
       switch (letter) {
         case '\n' -> out.append("\\n");
         case '\r' -> out.append("\\r");
@@ -99,12 +110,28 @@ final class Values {
         case '\\' -> out.append("\\\\");
         default -> {
           if (letter == quote) out.append('\\');
-          if (letter < ' ' || letter == 127) out.append("\\x%02x".formatted((int) letter));
-          else out.append(letter);
+          if (isPrintable(letter)) out.appendCodePoint(letter);
+          else if (letter < 0x100) out.append("\\x%02x".formatted(letter));
+          else out.append((letter < 0x10000 ? "\\u%04x" : "\\U%08x").formatted(letter));
         }
       }
     }
     return out.append(quote).toString();
+  }
+
+  private static boolean isPrintable(int letter) {
+    return switch (Character.getType(letter)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.SURROGATE,
+          Character.PRIVATE_USE,
+          Character.UNASSIGNED,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR ->
+          false;
+      case Character.SPACE_SEPARATOR -> letter == ' ';
+      default -> true;
+    };
   }
 
   /** The items to iterate over: the characters of a text, the keys of a dictionary. */
@@ -132,9 +159,14 @@ final class Values {
     };
   }
 
-  static boolean isEqual(Object left, Object right) {
-    if (left instanceof Boolean is) left = is ? 1L : 0L;
-    if (right instanceof Boolean is) right = is ? 1L : 0L;
+  /** Returns a truth value as the number that it is in Python, and any other value as it is. */
+  static Object counted(Object value) {
+    return value instanceof Boolean is ? (Object) (is ? 1L : 0L) : value;
+  }
+
+  static boolean isEqual(Object given, Object other) {
+    var left = counted(given);
+    var right = counted(other);
     if (left instanceof Number a && right instanceof Number b) {
       return a.doubleValue() == b.doubleValue();
     }
@@ -171,7 +203,7 @@ final class Values {
       both.addAll(b);
       return both;
     }
-    if (left instanceof Long a && right instanceof Long b) return a + b;
+    if (left instanceof Long a && right instanceof Long b) return Math.addExact(a, b);
     return toDouble(left) + toDouble(right);
   }
 
@@ -187,24 +219,26 @@ final class Values {
       case "<=" -> compare(left, right) <= 0;
       case ">=" -> compare(left, right) >= 0;
       case "~" -> text(left) + text(right);
-      case "+" -> sum(left, right);
-      default -> number(sign, left, right);
+      case "+" -> sum(counted(left), counted(right));
+      default -> number(sign, counted(left), counted(right));
     };
   }
 
   private static Object number(String sign, Object left, Object right) throws TemplateFailure {
     if (sign.equals("*") && left instanceof String text && right instanceof Long times) {
-      if (times * text.length() > 1 << 20) throw new TemplateFailure("a text too often repeated");
+      if (times > (1 << 20) / Math.max(1, text.length())) {
+        throw new TemplateFailure("a text repeated " + times + " times");
+      }
       return text.repeat((int) Math.max(0, times));
     }
     if (left instanceof Long a && right instanceof Long b && !sign.equals("/")) {
       if (b == 0 && (sign.equals("//") || sign.equals("%"))) throw new TemplateFailure("by zero");
       return switch (sign) {
-        case "-" -> a - b;
-        case "*" -> a * b;
+        case "-" -> Math.subtractExact(a, b);
+        case "*" -> Math.multiplyExact(a, b);
         case "//" -> Math.floorDiv(a, b);
         case "%" -> Math.floorMod(a, b);
-        default -> (long) Math.pow((double) a, (double) b);
+        default -> power(a, b);
       };
     }
     double a = toDouble(left);
@@ -217,6 +251,20 @@ final class Values {
       case "%" -> a - b * Math.floor(a / b);
       default -> Math.pow(a, b);
     };
+  }
+
+  private static Object power(long base, long exponent) {
+    double power = Math.pow((double) base, (double) exponent);
+    if (exponent < 0) return power;
+    if (Math.abs(power) > EXACT_MAX) throw new ArithmeticException(base + " ** " + exponent);
+    return (long) power;
+  }
+
+  /** Returns the value of an attribute: a dictionary's methods hide its keys, as in Python. */
+  static Object attribute(Object of, String name) throws TemplateFailure {
+    if (!(of instanceof Map<?, ?> map) || !Methods.isOfMap(name)) return item(of, name);
+    Callable method = (plain, _) -> Methods.onMap(map, name, plain);
+    return method;
   }
 
   /** Returns what is at a key or an index. */
@@ -237,8 +285,10 @@ final class Values {
   }
 
   static Object slice(Object of, Object from, Object to, Object step) throws TemplateFailure {
+    if (of instanceof Map) throw new TemplateFailure("a slice of a dictionary");
     var all = list(of);
     int pace = step instanceof Long each ? Math.toIntExact(each) : 1;
+    if (pace == 0) throw new TemplateFailure("a slice with steps of 0");
     int size = all.size();
     int first = bound(from, pace > 0 ? 0 : size - 1, size, pace);
     int last = bound(to, pace > 0 ? size : -1, size, pace);

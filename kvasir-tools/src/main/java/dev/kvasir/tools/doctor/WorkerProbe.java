@@ -39,22 +39,29 @@ public final class WorkerProbe {
       "Doctor's question number one. " + "The quick brown fox jumps over the lazy dog. ".repeat(12);
 
   private final Asked asked;
+  private final Duration eventsTime;
   private final WorkerHttp http;
   private final List<Check> checks = new ArrayList<>();
   private String model = "";
   private JsonNode described = WorkerHttp.NOTHING;
 
-  private WorkerProbe(Asked asked, @Nullable String key) {
+  private WorkerProbe(Asked asked, @Nullable String key, Duration eventsTime) {
     this.asked = asked;
+    this.eventsTime = eventsTime;
     this.http = new WorkerHttp(asked.url(), key);
   }
 
   /** Asks each worker, and compares those that serve a model of the same name. */
   public static List<Check> look(List<Asked> workers, @Nullable String key) {
+    return look(workers, key, EVENTS_TIME);
+  }
+
+  /** Does so, and waits so long for the events of each. */
+  static List<Check> look(List<Asked> workers, @Nullable String key, Duration eventsTime) {
     var checks = new ArrayList<Check>();
     var answers = new LinkedHashMap<String, WorkerProbe>();
     for (var worker : workers) {
-      var probe = new WorkerProbe(worker, key);
+      var probe = new WorkerProbe(worker, key, eventsTime);
       probe.look();
       checks.addAll(probe.checks);
       var before = answers.putIfAbsent(probe.model, probe);
@@ -190,8 +197,7 @@ public final class WorkerProbe {
     var subscriber = new KvEventSubscriber(loop, settings, target);
     // What is told before it is connected is not heard.
     long start = System.nanoTime();
-    while (subscriber.stats().connects() == 0
-        && System.nanoTime() - start < EVENTS_TIME.toNanos()) {
+    while (subscriber.stats().connects() == 0 && System.nanoTime() - start < eventsTime.toNanos()) {
       Threads.pause(Duration.ofMillis(20));
     }
     Threads.pause(Duration.ofMillis(200));
@@ -201,7 +207,7 @@ public final class WorkerProbe {
   /** A subscription may take hold after the first events were told, so more are caused. */
   private long await(KvEventSubscriber subscriber) {
     long start = System.nanoTime();
-    while (subscriber.stats().batches() == 0 && System.nanoTime() - start < EVENTS_TIME.toNanos()) {
+    while (subscriber.stats().batches() == 0 && System.nanoTime() - start < eventsTime.toNanos()) {
       Threads.pause(Duration.ofMillis(500));
       if (subscriber.stats().batches() == 0) ask(System.nanoTime() + " " + PROMPT);
     }
