@@ -442,10 +442,6 @@ public final class Scheduler {
     sequence.match = null;
   }
 
-  private boolean isComplete(Sequence sequence) {
-    return sequence.decoding && state.computed(sequence) >= sequence.endTokens();
-  }
-
   private void leaveBatch(Sequence sequence) {
     if (sequence.decoding) state.decoding.remove(sequence);
     else state.prefilling.remove(sequence);
