@@ -133,7 +133,7 @@ public final class Scheduler {
 
   /** Looks up what is cached of a sequence that came while a plan was made or after it. */
   void prepare(Sequence sequence) {
-    // Those far behind have time, and would push out what is known of those in front.
+    // Those far behind have time until they are considered.
     if (sequence.state != State.WAITING || state.waiting.size() > settings.sequencesMax()) return;
     var _ = state.matches.of(sequence, state.matchableBlocks(sequence));
   }
