@@ -37,6 +37,7 @@ import java.util.random.RandomGeneratorFactory;
 /**
  * Measures the cost of planning between two executions, in every mode, on a backend that only takes
  * time: 256 sequences run, outputs end unexpectedly after 200 tokens in the mean, and others wait.
+ * Prompts have 256 tokens of their own, behind nothing or behind a long prefix that many share.
  *
  * <p>A backend that sleeps has to be woken up, which takes longer than planning does where the
  * machine is small or busy; one that spins shows the planning alone. The modes take turns, and a
@@ -45,7 +46,9 @@ import java.util.random.RandomGeneratorFactory;
 public final class PlanningBench {
   private static final int RUNNING = 256;
   private static final int OUTPUT_MEAN = 200;
-  private static final int PROMPT_TOKENS = 256;
+  private static final int OWN_TOKENS = 256;
+  private static final int FAMILIES = 8;
+  private static final int[] PREFIX_TOKENS = {0, 32_768};
   private static final int BLOCK_TOKENS = 16;
   private static final int BLOCKS = 1 << 17;
   private static final Duration STEP = Duration.ofMillis(1);
@@ -61,9 +64,13 @@ public final class PlanningBench {
     for (var backend : Backend.values()) {
       System.out.printf("on a backend that %s%n", backend.name().toLowerCase(Locale.ROOT));
       System.out.printf(
-          "%-10s %8s %10s %10s %8s %8s %8s %8s%n",
-          "mode", "waiting", "p50 us", "mean us", "of best", "hits", "repairs", "misses");
-      for (int waiting : WAITING) print(waiting, measure(backend, waiting, rounds, steps));
+          "%-10s %8s %8s %10s %10s %8s %8s %8s %8s%n",
+          "mode", "prefix", "waiting", "p50 us", "mean us", "of best", "hits", "repairs", "misses");
+      for (int prefix : PREFIX_TOKENS) {
+        for (int waiting : WAITING) {
+          print(prefix, waiting, measure(backend, prefix, waiting, rounds, steps));
+        }
+      }
     }
   }
 
@@ -84,12 +91,14 @@ public final class PlanningBench {
 
   /** All modes in turns, so that what else the machine does meets all of them. */
   private static Map<PlanningSettings.Mode, Gaps> measure(
-      Backend backend, int waiting, int rounds, int steps) throws Exception {
+      Backend backend, int prefix, int waiting, int rounds, int steps) throws Exception {
+    var families = new ArrayList<BlockHash[]>();
+    for (int i = 0; i < FAMILIES; i++) families.add(prefix(i, prefix / BLOCK_TOKENS));
     var found = new EnumMap<PlanningSettings.Mode, Gaps>(PlanningSettings.Mode.class);
     for (var mode : PlanningSettings.Mode.values()) found.put(mode, new Gaps());
     for (int round = -1; round < rounds; round++) {
       for (var entry : found.entrySet()) {
-        try (var run = new Run(backend, entry.getKey(), waiting, steps)) {
+        try (var run = new Run(backend, entry.getKey(), families, waiting, steps)) {
           var measured = run.round();
           // The first round warms up.
           if (round >= 0) entry.getValue().add(measured);
@@ -99,14 +108,21 @@ public final class PlanningBench {
     return found;
   }
 
-  private static void print(int waiting, Map<PlanningSettings.Mode, Gaps> found) {
+  private static BlockHash[] prefix(int family, int blocks) {
+    var names = new BlockHash[blocks];
+    for (int i = 0; i < blocks; i++) names[i] = new BlockHash(family, i, 0, 2);
+    return names;
+  }
+
+  private static void print(int prefix, int waiting, Map<PlanningSettings.Mode, Gaps> found) {
     var best = Collections.min(found.values(), Comparator.comparingDouble(Gaps::micros));
     for (var entry : found.entrySet()) {
       var gaps = entry.getValue();
       System.out.printf(
           Locale.ROOT,
-          "%-10s %8d %10.2f %10.2f %8.3f %8d %8d %8d%n",
+          "%-10s %8d %8d %10.2f %10.2f %8.3f %8d %8d %8d%n",
           entry.getKey().name().toLowerCase(Locale.ROOT),
+          prefix,
           waiting,
           gaps.micros(),
           median(gaps.means),
@@ -151,11 +167,12 @@ public final class PlanningBench {
   @SuppressWarnings("ArrayRecordComponent")
   private record Round(long[] nanos, PlanningSettings.Stats planning) {}
 
-  /** Names that nobody shares. */
-  private record OwnNames(long id) implements BlockNames {
+  /** Names of a prefix, and behind it those that nobody shares. */
+  @SuppressWarnings("ArrayRecordComponent")
+  private record FamilyNames(BlockHash[] prefix, long id) implements BlockNames {
     @Override
     public BlockHash name(int index) {
-      return new BlockHash(id, index, 0, 1);
+      return index < prefix.length ? prefix[index] : new BlockHash(id, index, 0, 1);
     }
 
     @Override
@@ -172,6 +189,7 @@ public final class PlanningBench {
     private final CompletableFuture<Round> ended = new CompletableFuture<>();
     private final Engine engine;
     private final Backend backend;
+    private final List<BlockHash[]> families;
     private final int waiting;
     private final long[] nanos;
     private int count;
@@ -179,8 +197,14 @@ public final class PlanningBench {
     private long ids;
     private boolean over;
 
-    Run(Backend backend, PlanningSettings.Mode mode, int waiting, int steps) {
+    Run(
+        Backend backend,
+        PlanningSettings.Mode mode,
+        List<BlockHash[]> families,
+        int waiting,
+        int steps) {
       this.backend = backend;
+      this.families = families;
       this.waiting = waiting;
       this.nanos = new long[steps];
       var settings = PoolSettings.of(Tier.DEVICE, BLOCKS, BLOCK_TOKENS);
@@ -204,10 +228,10 @@ public final class PlanningBench {
 
     private void submit() {
       long id = ids++;
+      var names = new FamilyNames(families.get((int) (id % FAMILIES)), id);
+      int tokens = names.prefix.length * BLOCK_TOKENS + OWN_TOKENS;
       engine.submit(
-          new SequenceRequest(
-              "r" + id, new OwnNames(id), PROMPT_TOKENS, 8 * OUTPUT_MEAN, 0, loop.nanos()),
-          this);
+          new SequenceRequest("r" + id, names, tokens, 8 * OUTPUT_MEAN, 0, loop.nanos()), this);
     }
 
     private void forward(Batch batch, Consumer<ModelBackend.StepResult> done) {

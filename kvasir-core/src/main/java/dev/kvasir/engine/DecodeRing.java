@@ -27,7 +27,8 @@ final class DecodeRing {
   /** Number of sequences in each place whose blocks are taken together. */
   private final int[] together;
 
-  private Growing growing;
+  /** True as long as blocks are taken for several sequences at once. */
+  private boolean isTogether = true;
 
   /** Growth that takes the blocks of these sequences; null before the first of them. */
   private @Nullable KvGrowth growth;
@@ -44,15 +45,8 @@ final class DecodeRing {
   private int size;
   private long contextTokens;
 
-  /** Mode in which blocks are taken: for several sequences at once, or for one by one. */
-  enum Growing {
-    TOGETHER,
-    ONE_BY_ONE
-  }
-
-  DecodeRing(int blockTokens, Growing growing) {
+  DecodeRing(int blockTokens) {
     this.blockTokens = blockTokens;
-    this.growing = growing;
     this.together = new int[blockTokens];
     for (int i = 0; i < blockTokens; i++) places.add(new ArrayList<>());
   }
@@ -75,7 +69,7 @@ final class DecodeRing {
     sequence.decoding = true;
     int place = place(sequence);
     insert(places.get(place), sequence);
-    if (growing == Growing.TOGETHER) joinOthers(sequence, place);
+    if (isTogether) joinOthers(sequence, place);
     ends.add(endPlace(sequence), sequence);
     size++;
     contextTokens += sequence.computed;
@@ -117,8 +111,8 @@ final class DecodeRing {
 
   /** From now on each takes its own blocks, and so do those that come. */
   void partForGood() {
-    if (growing == Growing.ONE_BY_ONE) return;
-    growing = Growing.ONE_BY_ONE;
+    if (!isTogether) return;
+    isTogether = false;
     part();
   }
 

@@ -11,7 +11,6 @@ import dev.kvasir.Records;
  * @param contextTokensMax the longest sequence, output included; 0 for no limit
  * @param order rule for which sequence is admitted first
  * @param victim rule for which sequence is preempted when memory runs out
- * @param rules the points in which engines differ
  * @param planning settings for when the next step is planned
  * @param room the memory that must be free for a prompt to be admitted
  */
@@ -22,7 +21,6 @@ public record EngineSettings(
     int contextTokensMax,
     SchedulingPolicy order,
     Victim victim,
-    BatchRules rules,
     PlanningSettings planning,
     Room room) {
 
@@ -34,7 +32,6 @@ public record EngineSettings(
           0,
           SchedulingPolicy.FIRST_COME,
           Victim.NEWEST,
-          BatchRules.SOUND,
           PlanningSettings.DEFAULT,
           Room.FIRST_CHUNK);
 
@@ -75,7 +72,7 @@ public record EngineSettings(
     return of(sequencesMax, stepTokensMax, 0, 0, SchedulingPolicy.FIRST_COME, Victim.NEWEST);
   }
 
-  /** Settings of a sound engine that plans as usual. */
+  /** Settings of an engine that plans as usual. */
   public static EngineSettings of(
       int sequencesMax,
       int stepTokensMax,
@@ -90,13 +87,8 @@ public record EngineSettings(
         contextTokensMax,
         order,
         victim,
-        BatchRules.SOUND,
         PlanningSettings.DEFAULT,
         Room.FIRST_CHUNK);
-  }
-
-  public EngineSettings with(BatchRules other) {
-    return Records.with(this, "rules", other);
   }
 
   public EngineSettings with(PlanningSettings how) {
@@ -120,41 +112,5 @@ public record EngineSettings(
   /** The last token of a full context is sampled and never computed. */
   int clipToContext(int tokens) {
     return contextTokensMax > 0 ? Math.min(tokens, contextTokensMax - 1) : tokens;
-  }
-
-  /**
-   * Rules in which engines differ when they form a batch. The defaults are those of a sound engine;
-   * a simulator that is compared with another system has rules of its own.
-   */
-  public interface BatchRules {
-    /** Rules that an engine should follow. */
-    BatchRules SOUND = new BatchRules() {};
-
-    /** Way in which blocks are taken for a step. */
-    enum Taking {
-      /** By one plan for all. */
-      TOGETHER,
-      /** Sequences join one by one; each sees the blocks that the one before just took. */
-      JOINING_ONE_BY_ONE,
-      /** Running sequences take their blocks one by one, too; each preempts for itself. */
-      ALL_ONE_BY_ONE
-    }
-
-    default Taking taking() {
-      return Taking.TOGETHER;
-    }
-
-    /**
-     * Returns the number of tokens of a cached prompt that are computed; sampling needs the result
-     * of the last one.
-     */
-    default int computedOfCached() {
-      return 1;
-    }
-
-    /** Returns the number of its sampled tokens that a preempted sequence keeps. */
-    default int keptOutput(int sampled) {
-      return sampled;
-    }
   }
 }

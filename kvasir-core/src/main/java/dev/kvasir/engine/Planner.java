@@ -42,7 +42,7 @@ final class Planner {
   private final PlannedBatch outlook;
   private final Source source;
   private final PlanningWork work;
-  private final long forgotten;
+  private final long version;
   private int tokensLeft;
   private int available;
   private int required;
@@ -57,22 +57,23 @@ final class Planner {
 
   private int served;
   private int mostOvertaken;
-  private boolean recomputed;
+  private boolean pressed;
+
+  /** Numbers of tokens and blocks that those in the batch leave for others. */
+  private int tokensForOthers;
+
+  private int blocksForOthers;
   private int waitingMax = Integer.MAX_VALUE;
   private @Nullable Blocked blocked;
 
-  Planner(SchedulerState state, PlannedBatch outlook, Source source, int tokensLeft) {
+  Planner(SchedulerState state, PlannedBatch outlook, Source source) {
     this.state = state;
     this.outlook = outlook;
     this.source = source;
     this.work = state.work;
-    this.forgotten = state.matches.forgotten();
-    this.tokensLeft = tokensLeft;
-    this.available = outlook.available;
-  }
-
-  int tokensLeft() {
-    return tokensLeft;
+    this.version = state.matches.version();
+    this.tokensLeft = state.settings.stepTokensMax();
+    this.available = outlook.available();
   }
 
   ScheduleDecision decision() {
@@ -95,39 +96,42 @@ final class Planner {
         .toList();
   }
 
-  PreSchedule preSchedule() {
+  /**
+   * Plans a step ahead. Where those that run are short of tokens or memory, those that wait are
+   * only looked up.
+   */
+  PreSchedule planAhead() {
+    if (!planSteady()) {
+      var line = state.waiting.inOrder().iterator();
+      prepareNext(line.next(), line);
+      return PreSchedule.steady(state);
+    }
+    planAdmissions();
     return new PreSchedule(
         state,
-        outlook.running,
-        outlook.available,
+        state.applied,
         decision(),
-        rows,
+        outlook.running(),
+        tokensForOthers,
         required,
         waitingMax,
-        forgotten);
+        state.waiting.reorders(),
+        version,
+        state.fetching,
+        state.kv.fetching().fetchable());
   }
 
-  /** Returns whether the batch had to be gone through although there was a plan for it. */
-  boolean isRecomputed() {
-    return recomputed;
+  /**
+   * Returns whether those that run were short of tokens or memory, so that all were gone through.
+   */
+  boolean isPressed() {
+    return pressed;
   }
 
   /** Plans what the running sequences compute. */
   Planner planRunning() {
-    if (!planSteady()) take(new PressurePlan(state, outlook, tokensLeft).plan());
-    return this;
-  }
-
-  /** The same, from a plan for it that was made ahead. */
-  Planner planRunning(PreSchedule ahead) {
-    if (ahead.hasSameRows(outlook.running, outlook.available)) {
-      take(ahead.rows().withAvailable(outlook.available - ahead.taken()));
-      return this;
-    }
-    if (planSteady()) return this;
-    var repaired = new PressureRepair(state, outlook, ahead).plan(tokensLeft);
-    recomputed = repaired == null;
-    take(repaired == null ? new PressurePlan(state, outlook, tokensLeft).plan() : repaired);
+    pressed = !planSteady();
+    if (pressed) take(new PressurePlan(state, outlook.available()).plan());
     return this;
   }
 
@@ -136,20 +140,24 @@ final class Planner {
     tokensLeft = plan.tokensLeft();
     available = plan.available();
     givenUp = plan.givenUp();
+    tokensForOthers = tokensLeft;
+    blocksForOthers = available;
   }
 
   private boolean planSteady() {
-    int tokens = outlook.decodes;
-    int blocks = outlook.atBorder;
-    List<Chunk> parts = outlook.prefilling.isEmpty() ? List.of() : new ArrayList<>();
-    for (var sequence : outlook.prefilling) {
+    int tokens = outlook.decodes();
+    int blocks = outlook.atBorder();
+    List<Chunk> parts = state.prefilling.isEmpty() ? List.of() : new ArrayList<>();
+    for (var sequence : state.prefilling) {
+      // Ahead, it may be computed by then, and is one of those that decode or gone.
+      int computed = sequence.computed + sequence.part;
+      if (computed >= sequence.prefillTokens()) continue;
       work.look();
-      int computed = outlook.computed(sequence);
       int part = state.settings.clipChunk(sequence.prefillTokens() - computed);
       int left = tokensLeft - tokens;
       if (part > left) {
         // Only the last in line may be cut short without anybody behind it being concerned.
-        if (sequence != outlook.last() || left <= 0) return false;
+        if (sequence != state.running.last() || left <= 0) return false;
         part = left;
       }
       tokens += part;
@@ -163,8 +171,15 @@ final class Planner {
     return true;
   }
 
-  /** The sequences that join, up to the limit; none in a step for which one was preempted. */
-  Planner planAdmissions(int most) {
+  /** Plans who joins, or takes that from a plan made ahead if a new one would decide the same. */
+  ScheduleDecision planAdmissions(PreSchedule ahead) {
+    boolean holds = ahead.holds(outlook.running(), tokensForOthers, blocksForOthers);
+    if (pressed || !holds) return planAdmissions().decision();
+    return ahead.decision().withChunks(rows.chunks());
+  }
+
+  /** Plans who joins; nobody in a step for which one was preempted. */
+  Planner planAdmissions() {
     // Most steps admit no sequence, and should cost nothing for it.
     if (rows.isAtOthersCost()) return this;
     if (state.waiting.size() == 0) {
@@ -174,12 +189,12 @@ final class Planner {
     fetches = new ArrayList<>(0);
     admissions = new ArrayList<>(1);
     givenUp = new ArrayList<>(0);
-    int seats = state.settings.sequencesMax() - outlook.running;
+    int seats = state.settings.sequencesMax() - outlook.running();
     fetchable = state.kv.fetching().fetchable();
     var line = state.waiting.inOrder().iterator();
     while (line.hasNext()) {
       var sequence = line.next();
-      if (isOver(most, seats) || !join(sequence)) {
+      if (isOver(seats) || !join(sequence)) {
         prepareNext(sequence, line);
         return this;
       }
@@ -188,8 +203,8 @@ final class Planner {
     return this;
   }
 
-  private boolean isOver(int most, int seats) {
-    if (admissions.size() >= Math.min(most, seats) || tokensLeft <= 0) return true;
+  private boolean isOver(int seats) {
+    if (admissions.size() >= seats || tokensLeft <= 0) return true;
     // What others gave up is still held: only the next plan can use it.
     return !givenUp.isEmpty();
   }
@@ -245,7 +260,7 @@ final class Planner {
 
   /** Looks up the next in line, in case there is more room in the end than foreseen. */
   private void prepareNext(Sequence first, Iterator<Sequence> line) {
-    if (source != Source.KEPT || outlook.isNow()) return;
+    if (!outlook.isAhead()) return;
     match(first);
     for (int i = 1; i < PREPARED && line.hasNext(); i++) match(line.next());
   }
@@ -257,7 +272,7 @@ final class Planner {
    */
   private boolean isStillBlocked(Sequence sequence) {
     // With no sequence running, others can be made to release their blocks.
-    if (outlook.running == 0 && !state.reserved.isEmpty()) return false;
+    if (outlook.running() == 0 && !state.reserved.isEmpty()) return false;
     var last = state.blocked;
     return last != null
         && last.sequence() == sequence
@@ -327,21 +342,21 @@ final class Planner {
       blocked = new Blocked(sequence, match.blocks(), available);
       return false;
     }
-    required = Math.max(required, outlook.available - available + free);
+    required = Math.max(required, blocksForOthers - available + free);
     available -= blocks;
     return true;
   }
 
   /** If no sequence runs, none would ever make room: a waiting sequence must. */
   private boolean giveUpOthers(Sequence sequence, int blocks) {
-    if (outlook.running > 0 || !admissions.isEmpty()) return false;
+    if (outlook.running() > 0 || !admissions.isEmpty()) return false;
     var returned = new ArrayList<KvSpan>();
     for (int i = state.reserved.size() - 1; i >= 0 && blocks > available; i--) {
       var other = state.reserved.get(i);
       if (other == sequence) continue;
       givenUp.add(other);
       returned.add(other.blocks());
-      available = outlook.available + state.kv.reclaimable(returned);
+      available = outlook.available() + state.kv.reclaimable(returned);
     }
     return !returned.isEmpty();
   }

@@ -26,12 +26,12 @@ public record PlanningSettings(Mode mode, long nanosPerLook) {
     SEQUENTIAL,
     /**
      * While the step before it runs. The plan is thrown away if a command came or a sequence ended
-     * meanwhile, and replaced by a new one.
+     * meanwhile, or if a new one would decide otherwise, and replaced by a new one.
      */
     DISCARD,
     /**
-     * While the step before it runs, on the state that the step is predicted to leave. What came
-     * otherwise is put right in the plan.
+     * While the step before it runs, on the state that the step is predicted to leave. If this came
+     * otherwise, those that wait are gone through again with what was looked up for the plan.
      */
     REPAIR
   }

@@ -1,132 +1,37 @@
 package dev.kvasir.engine;
 
-import dev.kvasir.Nullable;
-import java.util.List;
+/**
+ * A plan for the step after the one that runs, made on a prediction. What it decides about those
+ * that wait holds if the step left the state that it takes for granted; what those that run get is
+ * planned again in any case, since that takes no time.
+ *
+ * @param step number of the step that was running
+ * @param running number of sequences in the batch
+ * @param tokensLeft number of tokens that those in the batch leave for others
+ * @param required number of blocks that must be available for those that join
+ * @param waitingMax how many may wait without anybody among them who was not considered; none if
+ *     nothing was planned
+ * @param reorders number of changes to the queue other than at its end
+ * @param version version of the KV memory
+ */
+record PreSchedule(
+    SchedulerState state,
+    long step,
+    ScheduleDecision decision,
+    int running,
+    int tokensLeft,
+    int required,
+    int waitingMax,
+    long reorders,
+    long version,
+    int fetching,
+    int fetchable) {
+  private static final int NOBODY = -1;
 
-/** A plan for the step after the one that runs, and what it takes for granted. */
-public final class PreSchedule {
-  private final SchedulerState state;
-  private final ScheduleDecision decision;
-
-  /** Null where all that decode get a token and nothing else is done, as in most steps. */
-  private final ScheduleDecision.@Nullable RunningPlan rows;
-
-  private final int tokensLeft;
-  private final int taken;
-  private final int running;
-  private final int available;
-  private final int required;
-  private final int waitingMax;
-  private final long step;
-  private final long surprises;
-  private final long reorders;
-  private final long forgotten;
-  private final int fetching;
-  private final int fetchable;
-
-  /**
-   * A plan as it was made.
-   *
-   * @param running how many sequences the batch will have
-   * @param available how many blocks are available then
-   * @param required how many blocks must be there for all that is planned
-   * @param waitingMax how many may wait without anybody among them who was not considered; the
-   *     greatest number if the plan was complete before the end of the queue
-   * @param forgotten how many look-ups were forgotten when the plan was begun: what is forgotten
-   *     while it is made may be what it rests on
-   */
-  PreSchedule(
-      SchedulerState state,
-      int running,
-      int available,
-      ScheduleDecision decision,
-      ScheduleDecision.RunningPlan rows,
-      int required,
-      int waitingMax,
-      long forgotten) {
-    this(
-        state,
-        running,
-        available,
-        decision,
-        rows.isPlain() ? null : rows,
-        rows.tokensLeft(),
-        available - rows.available(),
-        required,
-        waitingMax,
-        forgotten);
-  }
-
-  /** A plan by which all that decode get a token and take so many blocks, and nobody waits. */
-  static PreSchedule steady(
-      SchedulerState state, int running, int available, int tokensLeft, int taken) {
-    long forgotten = state.matches.forgotten();
+  /** Returns a plan that foresees that nobody joins, as most steps go, and is used for no other. */
+  static PreSchedule steady(SchedulerState state) {
     return new PreSchedule(
-        state,
-        running,
-        available,
-        ScheduleDecision.STEADY,
-        null,
-        tokensLeft,
-        taken,
-        0,
-        0,
-        forgotten);
-  }
-
-  private PreSchedule(
-      SchedulerState state,
-      int running,
-      int available,
-      ScheduleDecision decision,
-      ScheduleDecision.@Nullable RunningPlan rows,
-      int tokensLeft,
-      int taken,
-      int required,
-      int waitingMax,
-      long forgotten) {
-    this.state = state;
-    this.decision = decision;
-    this.rows = rows;
-    this.tokensLeft = tokensLeft;
-    this.taken = taken;
-    this.running = running;
-    this.available = available;
-    this.required = required;
-    this.waitingMax = waitingMax;
-    this.step = state.applied;
-    this.surprises = state.surprises;
-    this.reorders = state.waiting.reorders();
-    this.forgotten = forgotten;
-    this.fetching = state.fetching;
-    this.fetchable = state.kv.fetching().fetchable();
-  }
-
-  public ScheduleDecision decision() {
-    return decision;
-  }
-
-  /** Returns the plan for the running sequences. */
-  ScheduleDecision.RunningPlan rows() {
-    return rows == null
-        ? new ScheduleDecision.RunningPlan(
-            tokensLeft, available - taken, List.of(), List.of(), List.of(), List.of())
-        : rows;
-  }
-
-  /** Returns the number of sequences that the batch will have. */
-  int running() {
-    return running;
-  }
-
-  /** Returns the number of blocks that will be available. */
-  int available() {
-    return available;
-  }
-
-  /** Returns the number of blocks that the running sequences take. */
-  int taken() {
-    return taken;
+        state, state.applied, ScheduleDecision.STEADY, 0, 0, 0, NOBODY, 0, 0, 0, 0);
   }
 
   /** Returns whether it was made for the step that comes now, by the scheduler of this state. */
@@ -135,38 +40,25 @@ public final class PreSchedule {
   }
 
   /**
-   * Returns whether a new plan would decide the same. What is kept of the waiting sequences must be
-   * up to date. Takes as long for many sequences as for few; where it is not sure, it returns
-   * false.
+   * Returns whether a new plan would decide the same about those that wait; where that is not sure,
+   * false. Takes as long for many as for few.
+   *
+   * @param runningNow number of sequences in the batch
+   * @param tokens number of tokens that are left for others
+   * @param blocks number of blocks that are available for others
    */
-  boolean isUnchanged() {
-    int availableNow = state.kv.available();
-    return hasSameRows(state.running.size(), availableNow)
-        && hasSameQueue()
-        && hasRoom(availableNow);
-  }
-
-  /** Returns whether the running sequences get what was planned, and there is memory for it. */
-  boolean hasSameRows(int runningNow, int availableNow) {
-    return surprises == state.surprises
-        && running == runningNow
-        && (rows == null || !rows.isAtOthersCost())
-        && taken <= availableNow;
-  }
-
-  private boolean hasSameQueue() {
-    return reorders == state.waiting.reorders()
+  boolean holds(int runningNow, int tokens, int blocks) {
+    return running == runningNow
+        && tokensLeft == tokens
+        && required <= blocks
+        && version == state.matches.version()
         && state.waiting.size() <= waitingMax
-        && forgotten == state.matches.forgotten()
+        && reorders == state.waiting.reorders()
         && fetching == state.fetching
-        && fetchable == state.kv.fetching().fetchable();
-  }
-
-  /** A sequence that was turned away for lack of memory must be considered again. */
-  private boolean hasRoom(int availableNow) {
-    return state.blocked == null
+        && fetchable == state.kv.fetching().fetchable()
+        // Whoever was turned away for lack of memory must be considered again.
+        && state.blocked == null
         && decision.blocked() == null
-        && decision.givenUp().isEmpty()
-        && required <= availableNow;
+        && decision.givenUp().isEmpty();
   }
 }

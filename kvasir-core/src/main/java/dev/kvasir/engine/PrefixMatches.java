@@ -1,94 +1,53 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.kv.KvChanges;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvStore;
-import dev.kvasir.kv.KvWatch;
-import java.util.List;
 
 /**
- * Answers of the KV memory about the waiting sequences, kept for as long as they are true.
- *
- * <p>Each answer is entered under the names that it rests on. The memory reports which names
- * changed, and {@link #catchUp} forgets the answers that rest on these: that takes as long as there
- * are changes, however many sequences wait.
+ * Answers of the KV memory about the waiting sequences. Each sequence keeps its answer with the
+ * version of the memory at which it was made, and the memory is queried again only if a block
+ * changed since that the answer rests on.
  */
 final class PrefixMatches {
+  /** Number of watched blocks from which on those that nobody waits for may be too many. */
+  private static final int WATCHED_MIN = 1 << 10;
+
   private final KvStore kv;
   private final PlanningWork work;
-  private final int rowsMax;
-  private NameTable names;
-  private List<KvWatch> watches = List.of();
-  private long[] read = {};
-  private boolean watching;
-  private long forgotten;
+  private final KvChanges changes = new KvChanges();
+  private boolean isBegun;
+  private boolean isReported;
 
-  /**
-   * Answers of the memory, of which none is known yet.
-   *
-   * @param rowsMax on how many names they may rest together
-   */
-  PrefixMatches(KvStore kv, PlanningWork work, int rowsMax) {
+  /** Most blocks to watch; 0 until the first plan since nothing was watched is made. */
+  private int watchedMax;
+
+  PrefixMatches(KvStore kv, PlanningWork work) {
     this.kv = kv;
     this.work = work;
-    this.rowsMax = rowsMax;
-    this.names = new NameTable(List.of(), rowsMax);
   }
 
-  /**
-   * Returns how often an answer was forgotten: because it was no longer true, or because nothing
-   * would have reported when it no longer was.
-   */
-  long forgotten() {
-    return forgotten + names.overflows();
-  }
-
-  /** Returns how often answers that still held were thrown out for lack of room. */
-  long overflows() {
-    return names.overflows();
-  }
-
-  /** Forgets what is no longer true. */
-  void catchUp() {
-    if (!watching) watch();
-    for (int i = 0; i < read.length; i++) {
-      var watch = watches.get(i);
-      if (read[i] == watch.count()) continue;
-      catchUp(watch, read[i]);
-      read[i] = watch.count();
+  /** Begins a plan that is made ahead: most of those watched for earlier ones wait no longer. */
+  void begin() {
+    if (!isBegun) {
+      isBegun = true;
+      isReported = kv.watch(changes);
     }
+    if (watchedMax == 0) watchedMax = Math.max(WATCHED_MIN, 2 * changes.watched());
+    if (changes.watched() <= watchedMax) return;
+    changes.clear();
+    watchedMax = 0;
   }
 
-  /** An engine that plans after each step never gets here, and needs no memory for it. */
-  private void watch() {
-    watching = true;
-    watches = kv.watch();
-    read = new long[watches.size()];
-    names = new NameTable(watches, rowsMax);
+  /** Returns the version of the memory. While it stays the same, so do all answers. */
+  long version() {
+    return changes.version();
   }
 
-  private void catchUp(KvWatch watch, long from) {
-    long until = watch.count();
-    // Where more has changed than is kept, nothing is gained by reading it.
-    if (!watch.isKept(from) || until - from > names.size()) {
-      forgetAll();
-      return;
-    }
-    work.check(until - from);
-    for (long number = from; number < until; number++) {
-      forgotten += names.forget(watch.keyAt(number));
-    }
-  }
-
-  private void forgetAll() {
-    if (names.isEmpty()) return;
-    forgotten++;
-    names.clear();
-  }
-
-  /** Returns what was cached of that many first blocks of the sequence, as of the last update. */
+  /** Returns what is cached of that many first blocks of the sequence. */
   KvMatch of(Sequence sequence, int blocksMax) {
     var known = sequence.match;
-    if (known != null && names.isCurrent(sequence)) {
+    if (known != null && isCurrent(sequence)) {
       work.check();
       return known;
     }
@@ -98,19 +57,28 @@ final class PrefixMatches {
     return match;
   }
 
-  /** One that rests on too many blocks is forgotten at once, or it would push out all others. */
-  private void keep(Sequence sequence, KvMatch match, int examined) {
-    if (watches.isEmpty() || examined > rowsMax / 4) {
-      forgotten++;
-      return;
-    }
-    sequence.match = match;
-    names.enter(sequence, examined);
+  private boolean isCurrent(Sequence sequence) {
+    long since = sequence.matchVersion;
+    long count = changes.version() - since;
+    if (count == 0) return true;
+    // To look at more changes takes longer than a query.
+    long most = (long) PlanningWork.CHECKS_PER_LOOK * (1 + sequence.matchBlocks);
+    if (count > most || !changes.isLogged(since)) return false;
+    work.check(count);
+    if (changes.isChanged(since, sequence.request().names(), sequence.matchBlocks)) return false;
+    sequence.matchVersion = changes.version();
+    return true;
   }
 
-  /** The sequence waits no longer. */
-  void drop(Sequence sequence) {
-    sequence.match = null;
-    names.leave(sequence);
+  private void keep(Sequence sequence, KvMatch match, int blocks) {
+    if (!isReported) {
+      // Nobody reports when it no longer holds: it does not hold from now on.
+      changes.clear();
+      return;
+    }
+    changes.watch(sequence.request().names(), blocks);
+    sequence.match = match;
+    sequence.matchBlocks = blocks;
+    sequence.matchVersion = changes.version();
   }
 }

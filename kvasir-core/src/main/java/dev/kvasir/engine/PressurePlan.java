@@ -17,7 +17,7 @@ final class PressurePlan {
   private record Share(int tokens, int blocks) {}
 
   private final SchedulerState state;
-  private final PlannedBatch outlook;
+  private final int availableNow;
   private final Map<Sequence, Share> shares = new LinkedHashMap<>();
   private final Set<Sequence> preempted = new LinkedHashSet<>();
   private final List<Sequence> givenUp = new ArrayList<>();
@@ -26,10 +26,10 @@ final class PressurePlan {
   private int taken;
   private int reclaimed;
 
-  PressurePlan(SchedulerState state, PlannedBatch outlook, int tokensLeft) {
+  PressurePlan(SchedulerState state, int availableNow) {
     this.state = state;
-    this.outlook = outlook;
-    this.tokensLeft = tokensLeft;
+    this.availableNow = availableNow;
+    this.tokensLeft = state.settings.stepTokensMax();
   }
 
   ScheduleDecision.RunningPlan plan() {
@@ -41,10 +41,9 @@ final class PressurePlan {
   private void run() {
     for (var each = state.running.first(); each != null && tokensLeft > 0; each = each.after) {
       state.work.look();
-      if (preempted.contains(each) || !outlook.stays(each)) continue;
-      int computed = outlook.computed(each);
-      int tokens =
-          outlook.decodes(each) ? 1 : state.settings.clipChunk(each.prefillTokens() - computed);
+      if (preempted.contains(each)) continue;
+      int computed = state.computed(each);
+      int tokens = each.decoding ? 1 : state.settings.clipChunk(each.prefillTokens() - computed);
       tokens = Math.min(tokens, tokensLeft);
       int blocks = state.blocksFor(computed, tokens);
       if (!makeRoom(each, blocks)) return;
@@ -55,14 +54,14 @@ final class PressurePlan {
   }
 
   private int available() {
-    return outlook.available + reclaimed - taken;
+    return availableNow + reclaimed - taken;
   }
 
   private List<Chunk> chunks() {
     var chunks = new ArrayList<Chunk>();
     shares.forEach(
         (sequence, share) -> {
-          if (!outlook.decodes(sequence)) chunks.add(new Chunk(sequence, share.tokens()));
+          if (!sequence.decoding) chunks.add(new Chunk(sequence, share.tokens()));
         });
     return chunks;
   }
@@ -72,7 +71,7 @@ final class PressurePlan {
     var idle = new ArrayList<Sequence>();
     for (var each = state.running.first(); each != null; each = each.after) {
       state.work.check();
-      if (!outlook.decodes(each) || !outlook.stays(each)) continue;
+      if (!each.decoding) continue;
       if (!shares.containsKey(each) && !preempted.contains(each)) idle.add(each);
     }
     return idle;
@@ -109,7 +108,7 @@ final class PressurePlan {
     Sequence worst = null;
     for (var each = state.running.last(); each != null; each = each.before) {
       state.work.check();
-      if (preempted.contains(each) || !outlook.stays(each)) continue;
+      if (preempted.contains(each)) continue;
       if (state.settings.victim() == Victim.NEWEST) return each;
       if (worst == null || isWorse(each, worst)) worst = each;
     }

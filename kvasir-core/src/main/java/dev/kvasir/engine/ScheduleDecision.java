@@ -49,23 +49,21 @@ public record ScheduleDecision(
         + admissions.size();
   }
 
-  /** In how many places it decides otherwise. */
-  public int changesFrom(ScheduleDecision other) {
-    return changes(givenUp, other.givenUp)
-        + changes(preempted, other.preempted)
-        + changes(chunks, other.chunks)
-        + changes(idle, other.idle)
-        + changes(fetches, other.fetches)
-        + changes(admissions, other.admissions);
+  /** Returns whether it has the same done for the same sequences. */
+  boolean isSame(ScheduleDecision other) {
+    return (isSteady() && other.isSteady())
+        || (givenUp.equals(other.givenUp)
+            && preempted.equals(other.preempted)
+            && chunks.equals(other.chunks)
+            && idle.equals(other.idle)
+            && fetches.equals(other.fetches)
+            && admissions.equals(other.admissions));
   }
 
-  private static <T> int changes(List<T> these, List<T> those) {
-    int common = Math.min(these.size(), those.size());
-    int changes = Math.max(these.size(), those.size()) - common;
-    for (int i = 0; i < common; i++) {
-      if (!these.get(i).equals(those.get(i))) changes++;
-    }
-    return changes;
+  /** Returns the same with these parts of prompts. */
+  ScheduleDecision withChunks(List<Chunk> others) {
+    return new ScheduleDecision(
+        givenUp, preempted, others, idle, fetches, admissions, overtaken, blocked);
   }
 
   /** A part of a prompt. */
@@ -97,16 +95,6 @@ public record ScheduleDecision(
       List<Sequence> preempted,
       List<Chunk> chunks,
       List<Sequence> idle) {
-
-    /** The same, with that many blocks left for others. */
-    RunningPlan withAvailable(int blocks) {
-      return new RunningPlan(tokensLeft, blocks, givenUp, preempted, chunks, idle);
-    }
-
-    /** Returns whether it singles nobody out: all that decode get their token. */
-    boolean isPlain() {
-      return chunks.isEmpty() && idle.isEmpty() && !isAtOthersCost();
-    }
 
     /** Returns whether any sequence had to give anything back. */
     boolean isAtOthersCost() {

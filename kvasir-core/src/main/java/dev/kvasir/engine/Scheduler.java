@@ -10,7 +10,6 @@ import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvStore;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 
 /**
@@ -21,7 +20,6 @@ import java.util.List;
  * bring about, and put right by {@link #repair} when it has.
  */
 public final class Scheduler {
-  private static final int EVERYBODY = Integer.MAX_VALUE;
   private static final Comparator<Sequence> BY_RANK = Comparator.comparingLong(each -> each.rank);
 
   private final SchedulerState state;
@@ -34,19 +32,10 @@ public final class Scheduler {
 
   /** A scheduler that calls {@code ready} when blocks that somebody waited for have come up. */
   public Scheduler(KvStore kv, EngineSettings settings, Runnable ready) {
-    this(kv, settings, ready, NameTable.ROWS_MAX);
-  }
-
-  /**
-   * The same.
-   *
-   * @param matchRowsMax on how many names the look-ups may rest that are kept
-   */
-  Scheduler(KvStore kv, EngineSettings settings, Runnable ready, int matchRowsMax) {
     this.kv = kv;
     this.settings = settings;
     this.ready = ready;
-    this.state = new SchedulerState(kv, settings, matchRowsMax);
+    this.state = new SchedulerState(kv, settings);
   }
 
   /** Returns the reason why the request can never be served; null if it can. */
@@ -59,7 +48,7 @@ public final class Scheduler {
           .formatted(prompt, request.outputTokensMax(), context);
     }
     // A sequence that does not fit to its end would preempt itself again and again.
-    long computed = (long) prompt + settings.rules().keptOutput(outputHeld(request));
+    long computed = (long) prompt + outputHeld(request);
     long blocks = Math.ceilDiv(computed, kv.blockTokens());
     if (blocks > kv.total()) {
       return "%s prompt tokens and up to %s of output take %s blocks, more than the %s of memory"
@@ -92,7 +81,6 @@ public final class Scheduler {
       }
       case FETCHING -> state.fetching--;
       case RUNNING -> {
-        if (!isComplete(sequence)) state.surprises++;
         leaveBatch(sequence);
       }
       case LANDING -> {}
@@ -122,127 +110,56 @@ public final class Scheduler {
 
   /** Plans the next step without changing anything. */
   public ScheduleDecision compute() {
-    return planner(PlannedBatch.now(state), Source.MEMORY)
-        .planRunning()
-        .planAdmissions(EVERYBODY)
-        .decision();
+    state.work.look();
+    return state.isSteady() ? ScheduleDecision.STEADY : computeInFull();
+  }
+
+  /** Plans the same, however little the step changes. */
+  ScheduleDecision computeInFull() {
+    return planner(Source.MEMORY).planRunning().planAdmissions().decision();
+  }
+
+  private Planner planner(Source source) {
+    return new Planner(state, PlannedBatch.now(state), source);
   }
 
   /** Plans the step after the one that runs the batch, without changing anything. */
-  public PreSchedule foresee(Batch batch) {
-    if (state.waiting.size() > 0) return foreseeInFull(batch);
-    boolean isSteady =
-        batch.changes() == 0 && state.prefilling.isEmpty() && !state.decoding.isAnyEnding();
-    return isSteady ? foreseeSteady(batch) : foreseeChanged(batch);
-  }
-
-  /** The same, however little the step changes. */
-  PreSchedule foreseeInFull(Batch batch) {
-    return foresee(batch, PlannedBatch.after(state, batch), Source.KEPT);
-  }
-
-  /**
-   * The same where no sequence comes, goes or waits, as in most steps, for which it takes as long
-   * for many sequences as for few.
-   */
-  private PreSchedule foreseeSteady(Batch batch) {
-    int tokensLeft = settings.stepTokensMax() - state.decoding.size();
-    int available = kv.available();
-    int taken = state.decoding.nextAtBorder().size();
-    if (tokensLeft < 0 || taken > available) return foreseeInFull(batch);
-    look(Source.KEPT);
-    return PreSchedule.steady(state, state.running.size(), available, tokensLeft, taken);
-  }
-
-  /** The same where none waits: mostly all that stay get one token in the step after this one. */
-  private PreSchedule foreseeChanged(Batch batch) {
-    var outlook = PlannedBatch.after(state, batch);
-    int tokensLeft = settings.stepTokensMax() - outlook.decodes;
-    boolean isShort = tokensLeft < 0 || outlook.atBorder > outlook.available;
-    if (isShort || !outlook.prefilling.isEmpty()) return foresee(batch, outlook, Source.KEPT);
-    state.work.look(batch.changes());
-    look(Source.KEPT);
-    return PreSchedule.steady(
-        state, outlook.running, outlook.available, tokensLeft, outlook.atBorder);
-  }
-
-  /** The same, as if no sequence left: at least that much memory will be free. */
-  public PreSchedule foreseeCautiously(Batch batch) {
-    return foresee(batch, PlannedBatch.cautiouslyAfter(state, batch), Source.MEMORY);
-  }
-
-  private PreSchedule foresee(Batch batch, PlannedBatch outlook, Source source) {
-    state.work.look(batch.changes());
-    return planner(outlook, source).planRunning().planAdmissions(EVERYBODY).preSchedule();
+  PreSchedule foresee(Batch batch) {
+    state.work.look(1 + batch.changes());
+    state.matches.begin();
+    if (state.waiting.size() == 0) return PreSchedule.steady(state);
+    return new Planner(state, PlannedBatch.after(state, batch), Source.KEPT).planAhead();
   }
 
   /** Looks up what is cached of a sequence that came while a plan was made or after it. */
-  public void prepare(Sequence sequence) {
-    // Those far behind have time, and would push out what is known of those in front.
+  void prepare(Sequence sequence) {
+    // Those far behind have time until they are considered.
     if (sequence.state != State.WAITING || state.waiting.size() > settings.sequencesMax()) return;
-    state.matches.catchUp();
     var _ = state.matches.of(sequence, state.matchableBlocks(sequence));
   }
 
   /**
-   * Puts right a plan that was made ahead, without changing anything in the batch, the queue or the
-   * memory: decides what {@link #compute} would decide.
+   * Decides what {@link #compute} would decide, with the help of a plan that was made ahead,
+   * without changing anything in the batch, the queue or the memory.
    *
-   * <p>A plan that still fits is taken as it is, which takes as long as there are changes in the
-   * memory to read. Else those that join are gone through again, and only those are looked up in
-   * the memory of whom something changed. A plan that was made for another step or by another
-   * scheduler is worth nothing, and all is computed.
+   * <p>The plan decides who joins, if all that this rests on is as it was foreseen. If not, those
+   * that wait are gone through again, and only those are looked up in the memory of whom something
+   * changed. A plan that was made for another step or by another scheduler is worth nothing.
    */
-  public Repaired repair(PreSchedule ahead) {
-    if (!ahead.isFor(state)) {
-      var decision = compute();
-      return new Repaired(decision, Repaired.Outcome.RECOMPUTED, decision.changes());
-    }
-    look(Source.KEPT);
-    if (ahead.isUnchanged()) return Repaired.clean(ahead.decision());
-    var planner =
-        new Planner(state, PlannedBatch.now(state), Source.KEPT, settings.stepTokensMax());
-    var decision = planner.planRunning(ahead).planAdmissions(EVERYBODY).decision();
-    if (planner.isRecomputed()) {
-      return new Repaired(decision, Repaired.Outcome.RECOMPUTED, decision.changes());
-    }
-    int changes = decision.changesFrom(ahead.decision());
-    var outcome = changes == 0 ? Repaired.Outcome.CLEAN : Repaired.Outcome.REPAIRED;
-    return new Repaired(decision, outcome, changes);
-  }
-
-  /** Returns whether a plan can be carried out as it is, if no sequence of the batch left. */
-  public boolean isFeasible(PreSchedule ahead) {
+  Repaired repair(PreSchedule ahead) {
+    if (!ahead.isFor(state)) return recomputed();
     state.work.look();
-    if (!ahead.isFor(state)) return false;
-    var rows = ahead.rows();
-    int left = kv.available() - (ahead.available() - rows.available());
-    if (rows.isAtOthersCost() || left < 0 || !ahead.decision().givenUp().isEmpty()) return false;
-    for (var admission : ahead.decision().admissions()) {
-      var sequence = admission.sequence();
-      int cached = admission.cachedBlocks();
-      state.work.look();
-      if (sequence.span == null) {
-        var match = kv.match(sequence.request().names(), cached);
-        if (match.blocks() < cached) return false;
-        left -= match.idle();
-      }
-      int tokens = state.start(sequence, cached) + admission.tokens();
-      if (left < state.blocksBehind(cached, state.roomFor(sequence, tokens))) return false;
-      left -= state.blocksBehind(cached, tokens);
-    }
-    return true;
+    if (state.isSteady()) return Repaired.of(ScheduleDecision.STEADY, ahead.decision());
+    var planner = planner(Source.KEPT).planRunning();
+    var decision = planner.planAdmissions(ahead);
+    return planner.isPressed()
+        ? new Repaired(decision, Repaired.Outcome.RECOMPUTED)
+        : Repaired.of(decision, ahead.decision());
   }
 
-  private Planner planner(PlannedBatch outlook, Source source) {
-    look(source);
-    return new Planner(state, outlook, source, settings.stepTokensMax());
-  }
-
-  /** A plan begins; what it takes from what was looked up before has to be up to date. */
-  private void look(Source source) {
-    state.work.look();
-    if (source == Source.KEPT) state.matches.catchUp();
+  /** Plans the next step anew, where a plan was made ahead in vain. */
+  Repaired recomputed() {
+    return new Repaired(compute(), Repaired.Outcome.RECOMPUTED);
   }
 
   /**
@@ -255,59 +172,7 @@ public final class Scheduler {
 
   /** Plans the next step and commits to it. */
   public Batch schedule() {
-    var taking = settings.rules().taking();
-    if (taking == EngineSettings.BatchRules.Taking.TOGETHER) return apply(compute());
-    var planner = planner(PlannedBatch.now(state), Source.MEMORY).planRunning();
-    var decision = planner.decision();
-    if (taking == EngineSettings.BatchRules.Taking.ALL_ONE_BY_ONE) takeBlocksInOrder(decision);
-    var batch = apply(decision);
-    if (!decision.preempted().isEmpty()) return batch;
-    var parts = new ArrayList<>(batch.parts());
-    while (true) {
-      look(Source.MEMORY);
-      planner =
-          new Planner(state, PlannedBatch.now(state), Source.MEMORY, planner.tokensLeft())
-              .planAdmissions(1);
-      var next = planner.decision();
-      for (var admission : next.admissions()) parts.add(join(admission, opened(admission)));
-      state.blocked = next.blocked();
-      if (next.admissions().isEmpty()) break;
-    }
-    int joined = parts.size() - batch.parts().size();
-    return new Batch(
-        parts,
-        joined,
-        batch.preempted(),
-        batch.idle(),
-        batch.decodes(),
-        batch.decodeContextTokens(),
-        batch.rows());
-  }
-
-  /**
-   * Takes the blocks of those that run in the order of their admission, and lets each victim go at
-   * the moment in which the blocks do not suffice.
-   */
-  private void takeBlocksInOrder(ScheduleDecision decision) {
-    var victims = decision.preempted().iterator();
-    var given = new LinkedHashMap<Sequence, Integer>();
-    int tokensLeft = settings.stepTokensMax();
-    for (var each = state.running.first(); each != null && tokensLeft > 0; each = each.after) {
-      int computed = state.computed(each);
-      int wanted = each.decoding ? 1 : settings.clipChunk(each.prefillTokens() - computed);
-      int tokens = Math.min(wanted, tokensLeft);
-      int blocks = state.blocksFor(computed, tokens);
-      while (blocks > kv.available()) {
-        if (!victims.hasNext()) return;
-        var victim = victims.next();
-        preempt(victim);
-        tokensLeft += given.getOrDefault(victim, 0);
-        if (victim == each) return;
-      }
-      if (blocks > 0) each.blocks().reserve(computed + tokens);
-      given.put(each, tokens);
-      tokensLeft -= tokens;
-    }
+    return apply(compute());
   }
 
   /**
@@ -473,11 +338,6 @@ public final class Scheduler {
     return unopened;
   }
 
-  /** Returns how often look-ups that still held were thrown out for lack of room. */
-  long overflows() {
-    return state.matches.overflows();
-  }
-
   /** Returns the number of the sequence's tokens that are computed. */
   public int computed(Sequence sequence) {
     return state.computed(sequence);
@@ -530,18 +390,10 @@ public final class Scheduler {
     }
   }
 
-  private KvSpan opened(Admission admission) {
-    var span = open(admission);
-    if (span == null) throw new IllegalStateException("blocks are gone of " + admission);
-    return span;
-  }
-
   private @Nullable KvSpan open(Admission admission) {
     var sequence = admission.sequence();
     if (sequence.span != null) return sequence.span;
-    // A prompt that costs nothing holds nothing; only other rules let that happen.
-    int blocks = admission.tokens() == 0 ? 0 : admission.cachedBlocks();
-    return kv.open(sequence.request().names(), blocks);
+    return kv.open(sequence.request().names(), admission.cachedBlocks());
   }
 
   private Part join(Admission admission, KvSpan span) {
@@ -553,7 +405,7 @@ public final class Scheduler {
     sequence.part = admission.tokens();
     state.running.add(sequence);
     state.prefilling.add(sequence);
-    if (admission.tokens() > 0) span.reserve(start + admission.tokens());
+    span.reserve(start + admission.tokens());
     return new Part(sequence, start, admission.tokens());
   }
 
@@ -574,7 +426,7 @@ public final class Scheduler {
     int sampled = sampled(sequence);
     leaveBatch(sequence);
     forgetLaunched(sequence);
-    sequence.preempt(settings.rules().keptOutput(sampled));
+    sequence.preempt(sampled);
     state.waiting.addFirst(sequence);
     preemptions++;
   }
@@ -587,11 +439,7 @@ public final class Scheduler {
 
   private void leaveQueue(Sequence sequence) {
     state.waiting.remove(sequence);
-    state.matches.drop(sequence);
-  }
-
-  private boolean isComplete(Sequence sequence) {
-    return sequence.decoding && state.computed(sequence) >= sequence.endTokens();
+    sequence.match = null;
   }
 
   private void leaveBatch(Sequence sequence) {
@@ -640,21 +488,18 @@ public final class Scheduler {
   }
 
   /**
-   * A plan made ahead, put right.
+   * A decision that a plan made ahead has helped to make.
    *
    * @param decision what a new plan would decide
    * @param outcome what had to be done for it
-   * @param changes in how many places it differs from the plan
    */
-  public record Repaired(ScheduleDecision decision, Outcome outcome, int changes) {
-    private static final Repaired STEADY = new Repaired(ScheduleDecision.STEADY, Outcome.CLEAN, 0);
-
-    private static Repaired clean(ScheduleDecision decision) {
-      return decision.isSteady() ? STEADY : new Repaired(decision, Outcome.CLEAN, 0);
+  record Repaired(ScheduleDecision decision, Outcome outcome) {
+    private static Repaired of(ScheduleDecision decision, ScheduleDecision ahead) {
+      return new Repaired(decision, decision.isSame(ahead) ? Outcome.CLEAN : Outcome.REPAIRED);
     }
 
     /** Change that a plan needed. */
-    public enum Outcome {
+    enum Outcome {
       /** Nothing. */
       CLEAN,
       /** It was changed where something came otherwise. */

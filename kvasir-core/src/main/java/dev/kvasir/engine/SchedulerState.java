@@ -43,19 +43,20 @@ final class SchedulerState {
 
   long completed;
 
-  /** Number of sequences that left the batch before they had all their tokens. */
-  long surprises;
-
-  SchedulerState(KvStore kv, EngineSettings settings, int matchRowsMax) {
+  SchedulerState(KvStore kv, EngineSettings settings) {
     this.kv = kv;
     this.settings = settings;
     this.waiting = settings.order().open();
-    boolean isTogether = settings.rules().taking() == EngineSettings.BatchRules.Taking.TOGETHER;
-    this.decoding =
-        new DecodeRing(
-            kv.blockTokens(),
-            isTogether ? DecodeRing.Growing.TOGETHER : DecodeRing.Growing.ONE_BY_ONE);
-    this.matches = new PrefixMatches(kv, work, matchRowsMax);
+    this.decoding = new DecodeRing(kv.blockTokens());
+    this.matches = new PrefixMatches(kv, work);
+  }
+
+  /** Returns whether all that run decode and get their next token, and nobody waits. */
+  boolean isSteady() {
+    return waiting.size() == 0
+        && prefilling.isEmpty()
+        && decoding.size() <= settings.stepTokensMax()
+        && decoding.atBorder().size() <= kv.available();
   }
 
   /** The blocks that hold a sequence, which say how many they are. */
@@ -77,8 +78,7 @@ final class SchedulerState {
 
   /** The last token must be computed even if it is cached: sampling needs what comes out of it. */
   int matchableBlocks(Sequence sequence) {
-    int tokens = Math.max(0, sequence.prefillTokens() - settings.rules().computedOfCached());
-    return tokens / kv.blockTokens();
+    return Math.max(0, sequence.prefillTokens() - 1) / kv.blockTokens();
   }
 
   /** For how many tokens there must be room if the sequence joins with that many of them. */

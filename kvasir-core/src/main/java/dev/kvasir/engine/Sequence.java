@@ -62,16 +62,18 @@ public final class Sequence {
   /** Its place in the order of arrival. */
   long turn;
 
-  /** Cached part of it, as long as {@link PrefixMatches} says that this still holds. */
+  /** Cached part of it that {@link PrefixMatches} keeps while it waits. */
   @Nullable KvMatch match;
+
+  /** Number of first blocks that this rests on, and the version of the memory it was true at. */
+  int matchBlocks;
+
+  long matchVersion;
 
   /**
    * The number of those behind it that were served while its blocks found no room on the way up.
    */
   int overtaken;
-
-  /** Under which number {@link NameTable} has it. */
-  long nameEntry;
 
   int computed;
   int kept;

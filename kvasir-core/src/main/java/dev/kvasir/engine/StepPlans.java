@@ -38,23 +38,18 @@ final class StepPlans {
   StepPlans(EventLoop loop, Scheduler scheduler, EngineSettings settings, LongSupplier nanos) {
     this.loop = loop;
     this.scheduler = scheduler;
-    // Sequences that join one by one are decided and applied together.
-    this.mode =
-        settings.rules().taking() != EngineSettings.BatchRules.Taking.TOGETHER
-            ? PlanningSettings.Mode.SEQUENTIAL
-            : settings.planning().mode();
+    this.mode = settings.planning().mode();
     this.nanosPerLook = settings.planning().nanosPerLook();
     this.nanos = nanos;
   }
 
-  /** The batch of the next step, committed to. */
+  /** Plans the next step, and returns its batch, committed to. */
   Batch next() {
     var plan = ahead;
     ahead = null;
     exposedNow = 0;
     long before = nanos.getAsLong();
-    if (plan == null) return plannedAfter(before);
-    return mode == PlanningSettings.Mode.REPAIR ? repaired(plan, before) : validated(plan, before);
+    return plan == null ? plannedAfter(before) : plannedAhead(plan, before);
   }
 
   private Batch plannedAfter(long before) {
@@ -70,9 +65,9 @@ final class StepPlans {
     return batch;
   }
 
-  private Batch repaired(PreSchedule plan, long before) {
+  private Batch plannedAhead(PreSchedule plan, long before) {
     long joined = joinedNanos();
-    var repaired = scheduler.repair(plan);
+    var repaired = mode == PlanningSettings.Mode.DISCARD ? kept(plan) : scheduler.repair(plan);
     long unopened = scheduler.unopened();
     var batch = scheduler.apply(repaired.decision());
     long cost = cost(before);
@@ -85,27 +80,20 @@ final class StepPlans {
     return batch;
   }
 
+  /** Keeps the plan as it is, or discards it and plans anew. */
+  private Scheduler.Repaired kept(PreSchedule plan) {
+    if (disturbed) return scheduler.recomputed();
+    var repaired = scheduler.repair(plan);
+    boolean isKept = repaired.outcome() == Scheduler.Repaired.Outcome.CLEAN;
+    return isKept ? repaired : scheduler.recomputed();
+  }
+
   private void count(Scheduler.Repaired.Outcome outcome) {
     switch (outcome) {
       case CLEAN -> hits++;
       case REPAIRED -> repairs++;
       case RECOMPUTED -> misses++;
     }
-  }
-
-  private Batch validated(PreSchedule plan, long before) {
-    long joined = joinedNanos();
-    boolean valid = !disturbed && scheduler.isFeasible(plan);
-    var decision = valid ? plan.decision() : scheduler.compute();
-    var batch = scheduler.apply(decision);
-    long cost = cost(before);
-    if (batch.isEmpty()) return batch;
-    gate.ahead(cost + joined);
-    if (valid) hits++;
-    else misses++;
-    spend(cost);
-    expose(joined);
-    return batch;
   }
 
   /** The step runs: time to plan the one after it. */
@@ -116,11 +104,7 @@ final class StepPlans {
     begunNanos = loop.nanos();
     long before = nanos.getAsLong();
     disturbed = false;
-    var plan =
-        mode == PlanningSettings.Mode.REPAIR
-            ? scheduler.foresee(batch)
-            : scheduler.foreseeCautiously(batch);
-    ahead = plan;
+    ahead = scheduler.foresee(batch);
     measuredNanos = 0;
     readyNanos = begunNanos;
     planned(before);

@@ -335,8 +335,8 @@ public final class BlockPool {
   }
 
   /** Reports changes of the blocks that {@link #look} answers for. */
-  KvWatch watch() {
-    return registry.watch();
+  void watch(KvChanges changes) {
+    registry.watch(changes);
   }
 
   /** Returns the number of holders of the block in the slot. */

@@ -33,12 +33,13 @@ public interface KvStore {
   KvMatch match(BlockNames names, int blocksMax);
 
   /**
-   * Reports to a caller that keeps answers of {@link #match} whether they still hold: they do as
-   * long as none of the blocks that they rest on changed. Empty if the store does not report
-   * changes; then no answer may be kept.
+   * Reports changes from now on to a caller that keeps answers of {@link #match}: they hold as long
+   * as none of the blocks that they rest on changed.
+   *
+   * @return false if the store does not report changes; then no answer may be kept
    */
-  default List<KvWatch> watch() {
-    return List.of();
+  default boolean watch(KvChanges changes) {
+    return false;
   }
 
   /** Returns whether the block is in the engine's memory. */

@@ -63,8 +63,9 @@ public final class PooledKv implements ResettableKv, KvGrowth {
   }
 
   @Override
-  public List<KvWatch> watch() {
-    return List.of(pool.watch());
+  public boolean watch(KvChanges changes) {
+    pool.watch(changes);
+    return true;
   }
 
   @Override

@@ -31,7 +31,7 @@ public final class PrefixRegistry {
   private final @Nullable FrequencySketch frequency;
   private final Set<Tier> served = EnumSet.noneOf(Tier.class);
   private Tier[] order = TIERS;
-  private KvWatch[] watches = {};
+  private KvChanges[] watchers = {};
   private boolean watched;
 
   private @Nullable TokenBlock[] contents = new TokenBlock[0];
@@ -52,13 +52,11 @@ public final class PrefixRegistry {
     order = all.toArray(new Tier[0]);
   }
 
-  /** Reports changes from now on to a listener that keeps answers of look-ups. */
-  public KvWatch watch() {
-    var watch = new KvWatch();
+  /** Reports changes from now on to a watcher that keeps answers of look-ups. */
+  public void watch(KvChanges changes) {
     watched = true;
-    watches = Arrays.copyOf(watches, watches.length + 1);
-    watches[watches.length - 1] = watch;
-    return watch;
+    watchers = Arrays.copyOf(watchers, watchers.length + 1);
+    watchers[watchers.length - 1] = changes;
   }
 
   /** Notes that the block has its first holder, or lost its last one. */
@@ -68,7 +66,7 @@ public final class PrefixRegistry {
 
   /** By itself, so that a pool that nobody watches has no loop for each block that it looks up. */
   private void report(BlockHash hash) {
-    for (var watch : watches) watch.changed(hash);
+    for (var watcher : watchers) watcher.changed(hash);
   }
 
   /** Returns the number of different blocks on all tiers. */

@@ -4,11 +4,11 @@ import dev.kvasir.Nullable;
 import dev.kvasir.kv.Block;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.EvictionLimits;
+import dev.kvasir.kv.KvChanges;
 import dev.kvasir.kv.KvListener;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.KvStore;
-import dev.kvasir.kv.KvWatch;
 import dev.kvasir.kv.PooledKv;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.ResettableKv;
@@ -297,8 +297,9 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   }
 
   @Override
-  public List<KvWatch> watch() {
-    return lookup.watch();
+  public boolean watch(KvChanges changes) {
+    lookup.watch(changes);
+    return true;
   }
 
   @Override

@@ -1,9 +1,9 @@
 package dev.kvasir.engine;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.kv.KvChanges;
 import dev.kvasir.kv.KvMatch;
 import dev.kvasir.kv.KvSpan;
-import dev.kvasir.kv.KvWatch;
 import dev.kvasir.kv.ResettableKv;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
@@ -40,8 +40,8 @@ final class CountingKv implements ResettableKv {
   }
 
   @Override
-  public List<KvWatch> watch() {
-    return telling == Telling.CHANGES ? kv.watch() : List.of();
+  public boolean watch(KvChanges changes) {
+    return telling == Telling.CHANGES && kv.watch(changes);
   }
 
   @Override

@@ -2,7 +2,6 @@ package dev.kvasir.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.Nullable;
 import dev.kvasir.engine.EngineSettings.Victim;
 import dev.kvasir.kv.Block;
 import dev.kvasir.time.VirtualLoop;
@@ -23,13 +22,9 @@ final class SchedulerWalk {
   private final int waitingMax;
   private long ids;
   final long[] outcomes = new long[Scheduler.Repaired.Outcome.values().length];
-  long cancelled;
   long preempted;
   long matchesRepaired;
   long matchesComputed;
-
-  /** The steps in which look-ups were thrown out while their plan was made or after it. */
-  long overflows;
 
   /**
    * The largest sizes of a walk.
@@ -37,7 +32,6 @@ final class SchedulerWalk {
    * @param memory the blocks of memory
    * @param arriving how many sequences come in a step
    * @param families how many beginnings prompts have
-   * @param matchRows on how many names the look-ups may rest that are kept
    * @param surprising one of so many sequences ends by surprise in a step
    * @param disturbing in one of so many steps somebody else changes the memory
    */
@@ -49,21 +43,19 @@ final class SchedulerWalk {
       int arriving,
       int promptBlocks,
       int families,
-      int matchRows,
       int surprising,
       int disturbing) {
     /** Small enough for everything to happen often. */
-    static final Size SMALL = new Size(60, 16, 64, 30, 3, 10, 3, NameTable.ROWS_MAX, 60, 8);
+    static final Size SMALL = new Size(60, 16, 64, 30, 3, 10, 3, 60, 8);
 
-    /** The same with more names in the look-ups than are kept. */
-    static final Size CROWDED = new Size(600, 40, 512, 60, 12, 10, 12, 64, 60, 8);
+    /** The same with more who wait. */
+    static final Size CROWDED = new Size(600, 40, 512, 60, 12, 10, 12, 60, 8);
 
-    /** Look-ups are thrown out between a plan and its repair, often in steps without surprises. */
-    static final Size OVERFLOWING = new Size(4_000, 64, 2_048, 200, 60, 30, 12, 128, 1_000, 2);
+    /** More changes between a plan and its repair than are logged, and mostly no surprises. */
+    static final Size RESTLESS = new Size(4_000, 64, 2_048, 200, 60, 30, 12, 1_000, 2);
 
     /** The sizes that users have. */
-    static final Size LARGE =
-        new Size(60_000, 256, 8_192, 300, 300, 1_250, 40, NameTable.ROWS_MAX, 60, 8);
+    static final Size LARGE = new Size(60_000, 256, 8_192, 300, 300, 1_250, 40, 60, 8);
   }
 
   SchedulerWalk(RandomGenerator random, Size size) {
@@ -76,7 +68,7 @@ final class SchedulerWalk {
             : TestMemory.of(blocks);
     this.kv = new CountingKv(memory.kv(), CountingKv.Telling.CHANGES);
     this.waitingMax = 1 + random.nextInt(size.waiting);
-    this.scheduler = new Scheduler(kv, settings(random, size, blocks), () -> {}, size.matchRows);
+    this.scheduler = new Scheduler(kv, settings(random, size, blocks), () -> {});
   }
 
   private static EngineSettings settings(RandomGenerator random, Size size, int blocks) {
@@ -99,25 +91,22 @@ final class SchedulerWalk {
     var batch = scheduler.schedule();
     for (int i = 0; i < steps; i++) {
       var before = picture();
-      long thrownOut = scheduler.overflows();
       var ahead = scheduler.foresee(batch);
-      var cautious = scheduler.foreseeCautiously(batch);
       assertThat(picture()).isEqualTo(before);
       loop.runUntil(loop.nanos() + random.nextInt(6_000));
       if (random.nextInt(6) == 0) prepare();
-      boolean calm = finish(batch);
-      if (random.nextInt(3) == 0) calm &= !add();
-      if (random.nextInt(20) == 0) calm &= !abort();
-      if (random.nextInt(size.disturbing) == 0) calm &= !disturbMemory();
-      if (scheduler.overflows() > thrownOut) overflows++;
-      batch = next(ahead, calm ? cautious : null);
+      finish(batch);
+      if (random.nextInt(3) == 0) add();
+      if (random.nextInt(20) == 0) abort();
+      if (random.nextInt(size.disturbing) == 0) disturbMemory();
+      batch = next(ahead);
       // Nothing was left to run when somebody had made room for itself alone.
       while (batch.isEmpty() && !batch.preempted().isEmpty()) batch = scheduler.schedule();
       memory.check();
     }
   }
 
-  private Batch next(PreSchedule ahead, @Nullable PreSchedule cautious) {
+  private Batch next(PreSchedule ahead) {
     var before = picture();
     kv.takeMatches();
     assertThat(scheduler.unopened()).isZero();
@@ -130,29 +119,21 @@ final class SchedulerWalk {
     matchesRepaired += matches;
     matchesComputed += matchesFresh;
     assertThat(repaired.decision()).isEqualTo(fresh);
-    note(ahead, repaired);
-    if (cautious != null && random.nextBoolean() && scheduler.isFeasible(cautious)) {
-      return scheduler.apply(cautious.decision());
-    }
+    note(repaired);
     return scheduler.apply(repaired.decision());
   }
 
-  private void note(PreSchedule ahead, Scheduler.Repaired repaired) {
+  private void note(Scheduler.Repaired repaired) {
     switch (repaired.outcome()) {
       case CLEAN -> outcomes[0]++;
       case REPAIRED -> outcomes[1]++;
       case RECOMPUTED -> outcomes[2]++;
     }
-    int planned = ahead.decision().preempted().size();
-    int kept = repaired.decision().preempted().size();
-    preempted += kept;
-    if (repaired.outcome() == Scheduler.Repaired.Outcome.REPAIRED)
-      cancelled += Math.max(0, planned - kept);
+    preempted += repaired.decision().preempted().size();
   }
 
-  /** Books the step, with surprises; true if there was none. */
-  private boolean finish(Batch batch) {
-    boolean calm = true;
+  /** Books the step, with surprises. */
+  private void finish(Batch batch) {
     var computed = new ArrayList<Sequence>();
     for (var part : batch.parts()) computed.add(part.sequence());
     for (var row : batch.rows()) computed.add(row.sequence());
@@ -161,7 +142,6 @@ final class SchedulerWalk {
     for (var sequence : computed) {
       if (random.nextInt(size.surprising) == 0) {
         remove(sequence);
-        calm = false;
       } else if (random.nextInt(size.surprising / 2) == 0) {
         stopped.add(sequence);
       }
@@ -171,12 +151,9 @@ final class SchedulerWalk {
     for (var sequence : stopped) {
       if (sequence.state() != Sequence.State.ENDED) remove(sequence);
     }
-    return calm && end.ended().isEmpty() && stopped.isEmpty();
   }
 
-  /** True if anybody came. */
-  private boolean add() {
-    int before = alive.size();
+  private void add() {
     int coming = random.nextInt(size.arriving + 1);
     for (int count = coming; count > 0 && scheduler.waiting() < waitingMax; count--) {
       int prompt = 1 + random.nextInt(size.promptBlocks * TestMemory.BLOCK_TOKENS);
@@ -187,7 +164,6 @@ final class SchedulerWalk {
               "s" + ids, names, prompt, 1 + random.nextInt(30), random.nextInt(3), ids);
       if (scheduler.refusal(request) == null) alive.add(scheduler.add(request));
     }
-    return alive.size() > before;
   }
 
   /** Looks up those who wait, as an engine does with those who come during a step. */
@@ -197,8 +173,8 @@ final class SchedulerWalk {
     }
   }
 
-  /** Somebody else evicts cached blocks, or holds some for a moment; true always. */
-  private boolean disturbMemory() {
+  /** Somebody else evicts cached blocks, or holds some for a moment. */
+  private void disturbMemory() {
     var pool = memory.pool();
     switch (random.nextInt(4)) {
       case 0 -> kv.clear();
@@ -210,14 +186,10 @@ final class SchedulerWalk {
         if (held.size() > 2) held.removeFirst().release();
       }
     }
-    return true;
   }
 
-  /** True if there was somebody to give up. */
-  private boolean abort() {
-    if (alive.isEmpty()) return false;
-    remove(alive.get(random.nextInt(alive.size())));
-    return true;
+  private void abort() {
+    if (!alive.isEmpty()) remove(alive.get(random.nextInt(alive.size())));
   }
 
   private void remove(Sequence sequence) {

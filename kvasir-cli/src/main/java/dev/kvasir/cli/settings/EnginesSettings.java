@@ -8,7 +8,6 @@ import dev.kvasir.cli.config.Choices;
 import dev.kvasir.embedded.EngineGroupSettings;
 import dev.kvasir.embedded.LoadedModel;
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.engine.EngineSettings.BatchRules;
 import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.engine.SchedulingPolicy;
 import dev.kvasir.gpu.CudaAnswer;
@@ -179,7 +178,7 @@ public record EnginesSettings(
    *
    * @param stepTokens the most tokens in a step where nothing is written
    */
-  public EngineSettings batches(int stepTokens, BatchRules rules) {
+  public EngineSettings batches(int stepTokens) {
     return new EngineSettings(
         sequencesMax,
         stepTokensMax == 0 ? stepTokens : stepTokensMax,
@@ -187,7 +186,6 @@ public record EnginesSettings(
         contextTokensMax,
         scheduler,
         preemption,
-        rules,
         new PlanningSettings(planning, planningCost.toNanos()),
         EngineSettings.Room.FIRST_CHUNK);
   }
@@ -266,7 +264,7 @@ public record EnginesSettings(
         isGpu && totalKvBlocks == 0 ? GPU_BLOCKS : embeddedBlocks(),
         tieredCache,
         folder.resolve(name),
-        batches(isGpu ? GPU_STEP_TOKENS : EMBEDDED_STEP_TOKENS, BatchRules.SOUND),
+        batches(isGpu ? GPU_STEP_TOKENS : EMBEDDED_STEP_TOKENS),
         eviction,
         limits());
   }

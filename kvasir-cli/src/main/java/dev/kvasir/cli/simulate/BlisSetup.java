@@ -10,7 +10,6 @@ import dev.kvasir.router.pick.Ties;
 import dev.kvasir.router.view.InstanceView;
 import dev.kvasir.sim.blis.BlisCluster;
 import dev.kvasir.sim.blis.BlisRouting;
-import dev.kvasir.sim.blis.BlisRules;
 import dev.kvasir.sim.blis.BlisSettings;
 import dev.kvasir.sim.blis.GoRandom;
 import dev.kvasir.sim.result.RunResult;
@@ -89,7 +88,7 @@ final class BlisSetup {
   /** There a request is as long as the model reads and the memory holds, unless one says. */
   private EngineSettings engine() throws IOException {
     var engines = deployment.engines();
-    var engine = engines.batches(EngineSettings.DEFAULT.stepTokensMax(), BlisRules.ALL);
+    var engine = engines.batches(EngineSettings.DEFAULT.stepTokensMax());
     if (engines.contextTokensMax() > 0) return engine;
     long held = (long) blocks() * engines.blockSize();
     int read = hardware.contextTokens();

@@ -8,7 +8,6 @@ import dev.kvasir.cli.settings.SimulationSettings.Transfers;
 import dev.kvasir.cli.settings.TierKind;
 import dev.kvasir.cli.settings.TierList;
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.engine.EngineSettings.BatchRules;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.blis.StepTransfers;
 import dev.kvasir.sim.calibrate.Profile;
@@ -175,18 +174,16 @@ final class EngineSetup {
 
   private EngineSettings batches() throws IOException {
     var engines = deployment.engines();
-    var none = BatchRules.SOUND;
     var profile = profile();
     if (profile != null) {
       return engines
-          .batches(profile.limits().stepTokensMax(), none)
+          .batches(profile.limits().stepTokensMax())
           .with(EngineSettings.Room.WHOLE_PROMPT);
     }
     return engines.batches(
         deployment.isEmbedded()
             ? EnginesSettings.EMBEDDED_STEP_TOKENS
-            : EngineSettings.DEFAULT.stepTokensMax(),
-        none);
+            : EngineSettings.DEFAULT.stepTokensMax());
   }
 
   private TransferModel transfers() {

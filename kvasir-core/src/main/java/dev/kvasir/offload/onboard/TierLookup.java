@@ -1,6 +1,6 @@
 package dev.kvasir.offload.onboard;
 
-import dev.kvasir.kv.KvWatch;
+import dev.kvasir.kv.KvChanges;
 import dev.kvasir.kv.PrefixRegistry;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.name.BlockHash;
@@ -32,8 +32,9 @@ public record TierLookup(PrefixRegistry top, PrefixRegistry below) {
   }
 
   /** Reports changes of all that is found here. */
-  public List<KvWatch> watch() {
-    return isParted() ? List.of(top.watch(), below.watch()) : List.of(top.watch());
+  public void watch(KvChanges changes) {
+    top.watch(changes);
+    if (isParted()) below.watch(changes);
   }
 
   private boolean isParted() {

@@ -1,10 +1,6 @@
 package dev.kvasir.sim.blis;
 
-import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.PlanningSettings;
-import dev.kvasir.engine.Scheduler;
-import dev.kvasir.engine.Sequence;
-import dev.kvasir.engine.SequenceRequest;
 import dev.kvasir.router.view.EngineSignals;
 import dev.kvasir.router.view.Role;
 import dev.kvasir.router.view.SloClass;
@@ -18,29 +14,23 @@ import dev.kvasir.time.EventLoop;
 import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BiConsumer;
 
 /**
- * One engine driven as BLIS drives it, on our own scheduler.
+ * One engine driven as BLIS drives it.
  *
  * <p>A step's outcome is known when it begins: requests that it finishes leave at once, and only
  * the next step waits until it is over.
  */
 final class BlisInstance {
-  private static final Scheduler.StepEnd NOTHING_COMPUTED =
-      new Scheduler.StepEnd(List.of(), List.of());
-
   private final int index;
   private final BlisSettings settings;
   private final LatencyModel latency;
   private final BlisStore store;
-  private final Scheduler scheduler;
+  private final BlisScheduler scheduler;
   private final Lanes lanes;
   private final BiConsumer<Tracked, Long> left;
-  private final Map<Sequence, Tracked> tracked = new LinkedHashMap<>();
   private final StepLog log = new StepLog();
   private boolean stepDue;
   private long clockMicros;
@@ -68,7 +58,7 @@ final class BlisInstance {
     this.latency = latency;
     this.left = left;
     this.store = new BlisStore(settings.blocks(), settings.blockTokens());
-    this.scheduler = new Scheduler(store, settings.engine(), () -> {});
+    this.scheduler = new BlisScheduler(store, settings.engine());
     this.lanes = Lanes.of(loop, index);
   }
 
@@ -85,19 +75,10 @@ final class BlisInstance {
   private void enqueue(Tracked tracking) {
     tick();
     var request = tracking.request;
-    long arrivalNanos = request.arrivalNanos();
     int priority = SloClass.of(request.caller().sloClass()).queuePriority();
     // Tenants share blocks there.
     var names = ContentNames.of(request.content(), settings.blockTokens(), 0);
-    var asked =
-        new SequenceRequest(
-            request.id(),
-            names,
-            request.promptTokens(),
-            request.outputTokens(),
-            priority,
-            arrivalNanos);
-    if (scheduler.refusal(asked) != null) {
+    if (scheduler.refuses(tracking)) {
       leave(tracking, RequestEnding.DROPPED, nowMicros());
       return;
     }
@@ -107,9 +88,7 @@ final class BlisInstance {
       leave(tracking, RequestEnding.TIMED_OUT, nowMicros());
       return;
     }
-    var sequence = scheduler.add(asked);
-    tracking.sequence = sequence;
-    tracked.put(sequence, tracking);
+    tracking.row = scheduler.add(tracking, names, priority);
     if (deadline > 0 && deadline <= settings.horizonMicros()) {
       lanes.timeout.after(micros(deadline - nowMicros()), () -> timeOut(tracking));
     }
@@ -126,16 +105,20 @@ final class BlisInstance {
       return;
     }
     long now = nowMicros();
-    var batch = scheduler.schedule();
-    for (var part : batch.admissions()) admitted(part, now);
-    long advance = latency.stepMicros(shape(batch));
+    var step = scheduler.schedule();
+    for (int place = step.joining(); place < step.rows().size(); place++) {
+      admitted(step.rows().get(place), now);
+    }
+    long advance = latency.stepMicros(shape(step));
     busyMicros += advance;
     log.add(advance + latency.outputTokenMicros());
-    for (var sequence : batch.idle()) skip(tracking(sequence), advance);
-    // A step can compute nothing: the first in line made room for itself, and the others wait.
-    var end = batch.isEmpty() ? NOTHING_COMPUTED : scheduler.complete(batch);
-    for (var sequence : end.prefilled()) firstToken(tracking(sequence), now + advance);
-    for (var sequence : end.ended()) complete(sequence, now + advance);
+    for (var row : step.rows()) {
+      if (row.isDecoding() && row.tokens() == 0) skip(row.tracked, advance);
+    }
+    for (var row : scheduler.complete(step)) firstToken(row.tracked, now + advance);
+    for (var row : step.rows()) {
+      if (row.isOver()) complete(row, now + advance);
+    }
     if (scheduler.running() > 0 || scheduler.waiting() > 0) {
       lanes.step.after(micros(advance), this::step);
     } else {
@@ -143,28 +126,32 @@ final class BlisInstance {
     }
   }
 
-  private static StepShape shape(Batch batch) {
+  private static StepShape shape(BlisScheduler.Step step) {
     var prefills = new ArrayList<StepShape.Prefill>();
-    int joining = batch.parts().size() - batch.joined();
-    for (int i = 0; i < batch.parts().size(); i++) {
-      var part = batch.parts().get(i);
-      if (part.tokens() == 0) continue;
-      // In its first step a request counts as if nothing of it were cached.
-      int computed = i < joining ? part.start() : 0;
-      int prompt = part.sequence().request().promptTokens();
-      prefills.add(new StepShape.Prefill(part.tokens(), computed, prompt));
+    int decodes = 0;
+    long context = 0;
+    for (int place = 0; place < step.rows().size(); place++) {
+      var row = step.rows().get(place);
+      if (row.tokens() == 0) continue;
+      if (row.isDecoding()) {
+        decodes++;
+        context += row.computed();
+      } else {
+        // In its first step a request counts as if nothing of it were cached.
+        int computed = step.isJoining(place) ? 0 : row.computed();
+        prefills.add(new StepShape.Prefill(row.tokens(), computed, row.promptTokens()));
+      }
     }
-    return new StepShape(prefills, batch.decodes(), batch.decodeContextTokens());
+    return new StepShape(prefills, decodes, context);
   }
 
-  private void admitted(Batch.Part part, long now) {
-    var request = tracking(part.sequence());
+  private void admitted(BlisScheduler.Row row, long now) {
+    var request = row.tracked;
     request.schedulingMicros = now - request.arrivalMicros;
-    request.cachedTokens = part.start();
-    request.cached = part.sequence().cached();
+    request.cachedTokens = row.computed();
+    request.cached = row.span().cached();
     // A preempted request keeps what was noted until it has another first token.
     if (settings.edition() == Edition.CURRENT) request.hasFirstToken = false;
-    span(part.sequence()).endPromptAt(request.request.promptTokens());
   }
 
   private void skip(Tracked request, long advance) {
@@ -182,47 +169,37 @@ final class BlisInstance {
     request.ttftMicros = micros + latency.outputTokenMicros() - request.arrivalMicros;
   }
 
-  private void complete(Sequence sequence, long endMicros) {
-    var request = tracking(sequence);
-    int computed = scheduler.computed(sequence);
+  private void complete(BlisScheduler.Row row, long endMicros) {
+    var request = row.tracked;
+    int computed = row.computed();
     int wanted = request.request.outputTokens();
     request.gaps = computed - request.request.promptTokens();
     request.outputTokens = Math.min(request.gaps + 1, wanted);
     if (wanted > 0 && computed < request.request.promptTokens() + wanted) {
-      if (!span(sequence).addLast(computed)) allocationFailures++;
+      if (!row.span().addLast(computed)) allocationFailures++;
     }
     request.gapMicros = log.sumMicros() - request.gapsBefore - request.skippedMicros;
     log.count(request.firstStep, log.steps());
     request.skippedSteps.forEach(log::except);
     long after = wanted > 0 ? latency.afterDecodeMicros() : 0;
     request.e2eMicros = request.ttftMicros + request.gapMicros + after;
-    scheduler.remove(sequence);
+    scheduler.remove(row);
     // Leaving is an event of its own, which a run that is over does not get to.
     if (endMicros <= settings.horizonMicros()) clockMicros = Math.max(clockMicros, endMicros);
     leave(request, RequestEnding.COMPLETED, endMicros);
   }
 
-  private static BlisSpan span(Sequence sequence) {
-    return (BlisSpan) sequence.blocks();
-  }
-
   private void timeOut(Tracked request) {
-    if (request.ending != RequestEnding.UNFINISHED || request.sequence == null) return;
+    var row = request.row;
+    if (request.ending != RequestEnding.UNFINISHED || row == null) return;
     tick();
-    scheduler.remove(request.sequence);
+    scheduler.remove(row);
     leave(request, RequestEnding.TIMED_OUT, nowMicros());
   }
 
   private void leave(Tracked request, RequestEnding ending, long micros) {
     request.ending = ending;
-    if (request.sequence != null) tracked.remove(request.sequence);
     left.accept(request, micros);
-  }
-
-  private Tracked tracking(Sequence sequence) {
-    var found = tracked.get(sequence);
-    if (found == null) throw new IllegalStateException(sequence + " is not known here");
-    return found;
   }
 
   private void tick() {

@@ -1,15 +1,13 @@
 package dev.kvasir.sim.blis;
 
 import dev.kvasir.kv.CachedBlocks;
-import dev.kvasir.kv.KvSpan;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /** The blocks of one sequence in a {@link BlisStore}. */
-final class BlisSpan implements KvSpan {
+final class BlisSpan {
   private final BlisStore store;
   private final BlockNames names;
   private final List<Integer> blocks = new ArrayList<>();
@@ -38,27 +36,13 @@ final class BlisSpan implements KvSpan {
     promptTokens = tokens;
   }
 
-  IntStream held() {
-    return blocks.stream().mapToInt(Integer::intValue);
-  }
-
-  @Override
-  public int blocks() {
-    return blocks.size();
-  }
-
-  @Override
-  public CachedBlocks cached() {
+  /** Returns those of its first blocks that needed no computing. */
+  CachedBlocks cached() {
     return CachedBlocks.onDevice(cached);
   }
 
-  @Override
-  public int slot(int index) {
-    return blocks.get(index);
-  }
-
-  @Override
-  public void reserve(int to) {
+  /** Takes what is missing for all tokens before that position. */
+  void reserve(int to) {
     while (end < to) {
       boolean isNew = blocks.isEmpty() || store.room(blocks.getLast()) == 0;
       if (isNew) blocks.add(store.take());
@@ -83,8 +67,8 @@ final class BlisSpan implements KvSpan {
     return new BlockHash(~name.first(), name.second(), name.third(), name.fourth());
   }
 
-  @Override
-  public void fill(int computed) {
+  /** All tokens before that position are computed. */
+  void fill(int computed) {
     if (computed > end && blocks.isEmpty()) {
       unheld = computed;
       end = computed;
@@ -103,8 +87,7 @@ final class BlisSpan implements KvSpan {
     return true;
   }
 
-  @Override
-  public void release() {
+  void release() {
     for (int i = blocks.size() - 1; i >= 0; i--) store.release(blocks.get(i));
     blocks.clear();
   }

@@ -2,13 +2,10 @@ package dev.kvasir.sim.blis;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.KvMatch;
-import dev.kvasir.kv.KvSpan;
-import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.BlockNames;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -20,7 +17,7 @@ import java.util.Set;
  * it is taken, before anything is computed; and a block that is taken forgets its name for all,
  * even where another block has it by now.
  */
-final class BlisStore implements KvStore {
+final class BlisStore {
   private static final int NONE = -1;
 
   private final int blockTokens;
@@ -46,18 +43,16 @@ final class BlisStore implements KvStore {
     for (int block = 0; block < blocks; block++) enqueue(block);
   }
 
-  @Override
-  public int blockTokens() {
+  int blockTokens() {
     return blockTokens;
   }
 
-  @Override
-  public int total() {
+  int total() {
     return holds.length;
   }
 
-  @Override
-  public int available() {
+  /** Returns the number of blocks that nobody holds. */
+  int available() {
     return free;
   }
 
@@ -66,8 +61,8 @@ final class BlisStore implements KvStore {
     return known.keySet();
   }
 
-  @Override
-  public KvMatch match(BlockNames wanted, int blocksMax) {
+  /** Returns what is known of the first {@code blocksMax} blocks. */
+  KvMatch match(BlockNames wanted, int blocksMax) {
     int found = 0;
     int idle = 0;
     while (found < blocksMax) {
@@ -79,13 +74,8 @@ final class BlisStore implements KvStore {
     return new KvMatch(found, idle, 0);
   }
 
-  @Override
-  public boolean has(BlockHash name) {
-    return known.containsKey(name);
-  }
-
-  @Override
-  public KvSpan open(BlockNames wanted, int blocks) {
+  /** Holds the first {@code blocks} blocks, which are known. */
+  BlisSpan open(BlockNames wanted, int blocks) {
     var span = new BlisSpan(this, wanted);
     for (int i = 0; i < blocks; i++) {
       int block = known.getOrDefault(wanted.name(i), NONE);
@@ -96,26 +86,13 @@ final class BlisStore implements KvStore {
     return span;
   }
 
-  @Override
-  public int reclaimable(List<KvSpan> spans) {
-    var blocks = spans.stream().flatMapToInt(span -> ((BlisSpan) span).held()).sorted().toArray();
-    int freed = 0;
-    for (int i = 0; i < blocks.length; ) {
-      int end = i + 1;
-      while (end < blocks.length && blocks[end] == blocks[i]) end++;
-      if (end - i == holds[blocks[i]]) freed++;
-      i = end;
-    }
-    return freed;
-  }
-
-  @Override
-  public long hits() {
+  /** Returns the number of blocks that were held instead of computed. */
+  long hits() {
     return hits;
   }
 
-  @Override
-  public long misses() {
+  /** Returns the number of blocks that were taken to be computed. */
+  long misses() {
     return misses;
   }
 

@@ -1,7 +1,7 @@
 package dev.kvasir.sim.blis;
 
 import dev.kvasir.engine.EngineSettings;
-import dev.kvasir.engine.EngineSettings.BatchRules;
+import dev.kvasir.engine.PlanningSettings;
 import dev.kvasir.kv.BlockPool;
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.transfer.TierSpec;
@@ -34,16 +34,11 @@ public record StepTransfers(double threshold) implements TransferModel {
     return false;
   }
 
-  /** Reloads within a step may evict what the next one in line was promised. */
+  /** Reloads belong to the step that asks for them; nothing is foreseen. */
   @Override
   public EngineSettings engine(EngineSettings settings) {
-    return settings.with(
-        new BatchRules() {
-          @Override
-          public Taking taking() {
-            return Taking.JOINING_ONE_BY_ONE;
-          }
-        });
+    long nanosPerLook = settings.planning().nanosPerLook();
+    return settings.with(new PlanningSettings(PlanningSettings.Mode.SEQUENTIAL, nanosPerLook));
   }
 
   @Override

@@ -15,7 +15,9 @@ import dev.kvasir.sim.transfer.TierSpec;
 import dev.kvasir.sim.transfer.TransferModel;
 import dev.kvasir.time.EventLoop;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Engine memory and a host tier whose transfers take no time of their own: what a reload takes is
@@ -42,8 +44,11 @@ final class SteppedTiers implements TransferModel.Memory {
   private long thrashed;
   private long lookUpsInVain;
 
-  /** Names of the blocks whose last look-up ended at a block that is on neither tier. */
-  private @Nullable BlockNames missing;
+  /** Number of blocks that prompts found on the host, as long as none of them had reloaded them. */
+  private long foundOnHost;
+
+  /** The prompts whose last look-up ended at a block that is on neither tier. */
+  private final Set<BlockNames> missing = new LinkedHashSet<>();
 
   SteppedTiers(EventLoop loop, BlockPool pool, TierSpec host, double threshold) {
     this.loop = loop;
@@ -83,34 +88,32 @@ final class SteppedTiers implements TransferModel.Memory {
     var here = device.match(names, blocksMax);
     int all = here.blocks();
     while (all < blocksMax && offloaded.containsKey(names.name(all))) all++;
-    missing = all < blocksMax ? names : null;
+    if (all < blocksMax) missing.add(names);
+    else missing.remove(names);
     return new KvMatch(all, here.idle() + all - here.blocks(), 0);
   }
 
   @Override
   public @Nullable KvSpan open(BlockNames names, int blocks) {
-    // A look-up counts when its answer is used: plans that are thrown away find nothing.
-    if (names.equals(missing)) lookUpsInVain++;
-    missing = null;
     int here = Math.min(blocks, device.match(names, blocks).blocks());
+    for (int i = here; i < blocks; i++) {
+      if (!offloaded.containsKey(names.name(i))) return null;
+    }
     var span = device.open(names, here);
     if (span == null) return null;
-    if (here == blocks) return new Releasing(names, span, CachedBlocks.onDevice(here));
-    span.reserve(blocks * blockTokens());
-    for (int i = here; i < blocks; i++) reload(names.name(i));
-    span.fill(blocks * blockTokens());
-    int count = blocks - here;
-    pendingMicros +=
-        host.latency().toNanos() / 1000
-            + (long) StrictMath.ceil(count * blockTokens() / host.tokensUpPerMicro());
-    return new Releasing(names, span, CachedBlocks.of(here, count));
+    // A look-up counts when its answer is used: plans that are thrown away find nothing.
+    if (missing.remove(names)) lookUpsInVain++;
+    foundOnHost += blocks - here;
+    return new Releasing(names, span, CachedBlocks.of(here, blocks - here));
   }
 
-  private void reload(BlockHash name) {
+  /** Returns whether the block was on the host; if not, another prompt has just reloaded it. */
+  private boolean reload(BlockHash name) {
     var block = offloaded.remove(name);
-    if (block == null) throw new IllegalStateException("block " + name + " is not on the host");
+    if (block == null) return false;
     loaded++;
     if (loop.nanos() - block.nanos < THRASH_NANOS) thrashed++;
+    return true;
   }
 
   private void offload() {
@@ -137,12 +140,17 @@ final class SteppedTiers implements TransferModel.Memory {
     private final BlockNames names;
     private final KvSpan span;
     private final CachedBlocks cached;
+
+    /** Number of blocks behind those of the span that are still on the host. */
+    private int toReload;
+
     private int full;
 
     Releasing(BlockNames names, KvSpan span, CachedBlocks cached) {
       this.names = names;
       this.span = span;
       this.cached = cached;
+      this.toReload = cached.total() - span.blocks();
     }
 
     @Override
@@ -160,9 +168,25 @@ final class SteppedTiers implements TransferModel.Memory {
       return span.slot(index);
     }
 
+    /** Those who join with the same step hold what is here by now: no reload evicts it. */
     @Override
     public void reserve(int end) {
+      if (toReload > 0) reloadAll();
       span.reserve(end);
+    }
+
+    private void reloadAll() {
+      int from = span.blocks();
+      int until = from + toReload;
+      toReload = 0;
+      span.reserve(until * blockTokens());
+      int count = 0;
+      for (int i = from; i < until; i++) count += reload(names.name(i)) ? 1 : 0;
+      span.fill(until * blockTokens());
+      if (count == 0) return;
+      pendingMicros +=
+          host.latency().toNanos() / 1000
+              + (long) StrictMath.ceil(count * blockTokens() / host.tokensUpPerMicro());
     }
 
     @Override
@@ -212,11 +236,11 @@ final class SteppedTiers implements TransferModel.Memory {
   /** The host's hits, which the device counted as blocks to compute, are hits of both. */
   @Override
   public long hits() {
-    return device.hits() + loaded;
+    return device.hits() + foundOnHost;
   }
 
   @Override
   public long misses() {
-    return device.misses() - loaded + lookUpsInVain;
+    return device.misses() - foundOnHost + lookUpsInVain;
   }
 }

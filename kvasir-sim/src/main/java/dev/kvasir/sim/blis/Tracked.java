@@ -1,7 +1,6 @@
 package dev.kvasir.sim.blis;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.engine.Sequence;
 import dev.kvasir.kv.CachedBlocks;
 import dev.kvasir.sim.result.RequestEnding;
 import dev.kvasir.sim.result.RequestResult;
@@ -14,7 +13,7 @@ final class Tracked {
   final Request request;
   final long arrivalMicros;
   int instance = -1;
-  @Nullable Sequence sequence;
+  BlisScheduler.@Nullable Row row;
   RequestEnding ending = RequestEnding.UNFINISHED;
   long schedulingMicros = RequestResult.NEVER;
   boolean hasFirstToken;
@@ -40,7 +39,7 @@ final class Tracked {
 
   /** Returns whether the request reached the queue of an instance, or was turned away before. */
   boolean isAccountedFor() {
-    return sequence != null || ending != RequestEnding.UNFINISHED;
+    return row != null || ending != RequestEnding.UNFINISHED;
   }
 
   RequestResult result() {

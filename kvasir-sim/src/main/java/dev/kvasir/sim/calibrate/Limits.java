@@ -48,7 +48,6 @@ public record Limits(int sequencesMax, int stepTokensMax, int blocks, int blockT
         0,
         usual.order(),
         usual.victim(),
-        usual.rules(),
         new PlanningSettings(PlanningSettings.Mode.SEQUENTIAL, 0),
         EngineSettings.Room.WHOLE_PROMPT);
   }

@@ -56,13 +56,12 @@ class BlisRulesTest {
     int blocks = random.nextInt(24, 60);
     var settings =
         EngineSettings.of(
-                random.nextInt(3, 24),
-                random.nextInt(8, 200),
-                random.nextBoolean() ? 0 : random.nextInt(8, 64),
-                0,
-                order,
-                victim)
-            .with(BlisRules.ALL);
+            random.nextInt(3, 24),
+            random.nextInt(8, 200),
+            random.nextBoolean() ? 0 : random.nextInt(8, 64),
+            0,
+            order,
+            victim);
     make(random, blocks * TOKENS);
     int preemptions = new ReferenceEngine(settings, blocks, TOKENS).run(references);
     var run = blis(settings, blocks);
