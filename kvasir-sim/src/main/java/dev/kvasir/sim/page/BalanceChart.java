@@ -2,6 +2,7 @@ package dev.kvasir.sim.page;
 
 import dev.kvasir.sim.report.InstanceResult;
 import dev.kvasir.sim.report.RunResult;
+import java.util.List;
 import java.util.Locale;
 
 /** Shows how evenly the instances were used. */
@@ -19,14 +20,16 @@ final class BalanceChart {
 
   void write(Html html) {
     html.element("p", evenness(), "class", "aside");
-    html.table(
-        "instance",
-        "requests",
-        "time computing",
-        "found in cache",
-        "prompt tokens",
-        "steps",
-        "preemptions");
+    html.openTable(
+        List.of(
+            "instance",
+            "requests",
+            "time computing",
+            "found in cache",
+            "prompt tokens",
+            "steps",
+            "preemptions"),
+        1);
     long most = 1;
     for (long count : requests) most = Math.max(most, count);
     for (int i = 0; i < requests.length; i++) row(html, i, run.instances().get(i), most);

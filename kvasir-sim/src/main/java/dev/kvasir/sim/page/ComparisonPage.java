@@ -40,10 +40,7 @@ public final class ComparisonPage {
     html.element("p", sentence(best.reason()), "class", "aside").close("section");
     html.open("dl", "class", "figures");
     var summary = point.summary();
-    page.headline(
-        "First token, p50",
-        Figures.millis(summary.ttft().p50()),
-        "p99 " + Figures.millis(summary.ttft().p99()));
+    page.headline("First token, p50", summary.ttft());
     page.headline(
         "Within targets",
         Figures.share(summary.goodput().attainment()),
@@ -83,7 +80,7 @@ public final class ComparisonPage {
             "GiB below",
             comparison.unit()));
     var rows = comparison.points().stream().map(this::cells).toList();
-    page.table(heads, comparison.keys().size(), rows, best.index());
+    page.html().table(heads, comparison.keys().size(), rows, best.index());
   }
 
   private List<String> cells(Comparison.Point point) {

@@ -1,5 +1,7 @@
 package dev.kvasir.sim.page;
 
+import java.util.List;
+
 /** Writes HTML tag by tag; text is escaped. */
 final class Html {
   private final StringBuilder written = new StringBuilder();
@@ -31,15 +33,42 @@ final class Html {
     return open(tag, attributes).text(text).close(tag);
   }
 
+  /**
+   * Writes a table.
+   *
+   * @param words how many of the first columns are text; the others are figures
+   * @param marked the row to highlight; -1 for none
+   */
+  Html table(List<String> heads, int words, List<List<String>> rows, int marked) {
+    openTable(heads, words);
+    for (int at = 0; at < rows.size(); at++) {
+      if (at == marked) open("tr", "class", "best");
+      else open("tr");
+      var cells = rows.get(at);
+      for (int i = 0; i < cells.size(); i++) {
+        if (i == 0) element("th", cells.get(i), "scope", "row", "class", kind(i, words));
+        else element("td", cells.get(i), "class", kind(i, words));
+      }
+      close("tr");
+    }
+    return closeTable();
+  }
+
   /** Opens a table with these heads; {@link #closeTable} closes it. */
-  Html table(String... heads) {
+  Html openTable(List<String> heads, int words) {
     open("div", "class", "wide").open("table").open("thead").open("tr");
-    for (var head : heads) element("th", head, "scope", "col");
+    for (int i = 0; i < heads.size(); i++) {
+      element("th", heads.get(i), "scope", "col", "class", kind(i, words));
+    }
     return close("tr").close("thead").open("tbody");
   }
 
   Html closeTable() {
     return close("tbody").close("table").close("div");
+  }
+
+  private static String kind(int column, int words) {
+    return column < words ? "word" : "figure";
   }
 
   /** Style sheets and scripts, which are not escaped. */

@@ -14,6 +14,28 @@ import java.util.function.ToLongFunction;
 
 /** The page about one run: its results, their distribution, and their course over time. */
 public final class RunPage {
+  private static final List<String> GROUP_HEADS =
+      List.of(
+          "name",
+          "instances",
+          "requests",
+          "found in cache",
+          "time computing",
+          "first token, p50",
+          "p90",
+          "last token, p50");
+  private static final List<String> TIER_HEADS =
+      List.of(
+          "tier",
+          "tokens found",
+          "blocks in",
+          "blocks out",
+          "bytes in",
+          "bytes out",
+          "evicted",
+          "wanted back at once",
+          "link busy");
+
   private final RunResult run;
   private final Summary summary;
   private final Summary.Scale scale;
@@ -56,12 +78,8 @@ public final class RunPage {
 
   private void headlines() {
     page.html().open("dl", "class", "figures");
-    var ttft = summary.ttft();
-    page.headline(
-        "First token, p50", Figures.millis(ttft.p50()), "p99 " + Figures.millis(ttft.p99()));
-    var itl = summary.itl();
-    page.headline(
-        "Between tokens, p50", Figures.millis(itl.p50()), "p99 " + Figures.millis(itl.p99()));
+    page.headline("First token, p50", summary.ttft());
+    page.headline("Between tokens, p50", summary.itl());
     page.headline(
         "Found in cache", Figures.share(summary.tokenHitRate()), "of the prompts' tokens");
     page.headline(
@@ -137,54 +155,37 @@ public final class RunPage {
   private void groups(String title, List<GroupTotal> totals) {
     if (totals.isEmpty()) return;
     page.chapter(title);
-    page.html()
-        .table(
-            "name",
-            "instances",
-            "requests",
-            "found in cache",
-            "time computing",
-            "first token, p50",
-            "p90",
-            "last token, p50");
-    var html = page.html();
+    var rows = new ArrayList<List<String>>();
     for (var each : totals) {
-      var name = each.name().isEmpty() ? "(none)" : each.name();
-      html.open("tr").element("th", name, "scope", "row");
-      html.element("td", Figures.count(each.instances()));
-      html.element("td", Figures.count(each.requests()));
-      html.element("td", Figures.share(each.tokenHitRate()));
-      html.element("td", Figures.share(each.utilisation()));
-      html.element("td", Figures.millis(each.ttft().p50()));
-      html.element("td", Figures.millis(each.ttft().p90()));
-      html.element("td", Figures.millis(each.e2e().p50())).close("tr");
+      rows.add(
+          List.of(
+              each.name().isEmpty() ? "(none)" : each.name(),
+              Figures.count(each.instances()),
+              Figures.count(each.requests()),
+              Figures.share(each.tokenHitRate()),
+              Figures.share(each.utilisation()),
+              Figures.millis(each.ttft().p50()),
+              Figures.millis(each.ttft().p90()),
+              Figures.millis(each.e2e().p50())));
     }
-    html.closeTable();
+    page.html().table(GROUP_HEADS, 1, rows, -1);
   }
 
   private void tiers() {
-    var html = page.html();
-    html.table(
-        "tier",
-        "tokens found",
-        "blocks in",
-        "blocks out",
-        "bytes in",
-        "bytes out",
-        "evicted",
-        "wanted back at once",
-        "link busy");
+    var rows = new ArrayList<List<String>>();
     for (var tier : summary.tiers()) {
-      html.open("tr").element("th", tier.tier().word(), "scope", "row");
-      html.element("td", Figures.count(tier.hitTokens()));
-      html.element("td", Figures.count(tier.stored()));
-      html.element("td", Figures.count(tier.loaded()));
-      html.element("td", Figures.bytes(tier.storedBytes()));
-      html.element("td", Figures.bytes(tier.loadedBytes()));
-      html.element("td", Figures.count(tier.evicted()));
-      html.element("td", Figures.share(tier.thrashingRate()));
-      html.element("td", Figures.share(tier.utilisation())).close("tr");
+      rows.add(
+          List.of(
+              tier.tier().word(),
+              Figures.count(tier.hitTokens()),
+              Figures.count(tier.stored()),
+              Figures.count(tier.loaded()),
+              Figures.bytes(tier.storedBytes()),
+              Figures.bytes(tier.loadedBytes()),
+              Figures.count(tier.evicted()),
+              Figures.share(tier.thrashingRate()),
+              Figures.share(tier.utilisation())));
     }
-    html.closeTable();
+    page.html().table(TIER_HEADS, 1, rows, -1);
   }
 }
