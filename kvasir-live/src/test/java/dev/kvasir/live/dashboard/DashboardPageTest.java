@@ -22,6 +22,8 @@ class DashboardPageTest {
   private static final int CTRL = 2;
   private static final String LIVE = "document.querySelector('#link')?.dataset.is === 'live'";
 
+  private static final String CHART = "Chart.getChart(document.querySelector('#ttft canvas'))";
+
   /** Names the elements whose text is too faint for the background of the page or of a card. */
   private static final String CONTRAST =
       """
@@ -93,10 +95,36 @@ class DashboardPageTest {
     assertThat(tab.text("#instances li [data-f=requests]")).isEqualTo("1,204");
     assertThat(tab.text("#tiers .edge [data-f=waiting]")).isEqualTo("24");
     assertThat(tab.text("#ttft [data-f=p50]")).endsWith(" ms");
-    assertThat(tab.value("document.querySelector('#ttft .line').getTotalLength() > 200"))
-        .isEqualTo("true");
+    var line = CHART + ".getDatasetMeta(0).data.filter(point => !point.skip)";
+    assertThat(tab.value(line + ".at(-1).x - " + line + "[0].x > 200")).isEqualTo("true");
     server.show(Sample.busy(1_205, Availability.READY));
     tab.until("document.querySelector('#instances [data-f=requests]').textContent === '1,205'");
+    assertThat(tab.complaints()).isEmpty();
+  }
+
+  @Test
+  void chartShowsFiguresUnderThePointerAndZoomsIn() throws Exception {
+    show(Sample.busy(1_204, Availability.READY));
+    var box = "document.querySelector('#ttft canvas').getBoundingClientRect()";
+    double x = Double.parseDouble(tab.value(box + ".x"));
+    double y = Double.parseDouble(tab.value(box + ".y + 40"));
+    double width = Double.parseDouble(tab.value(box + ".width"));
+    tab.mouse("mouseMoved", x + 0.9 * width, y);
+    tab.until(CHART + ".tooltip?.opacity === 1");
+    assertThat(tab.value(CHART + ".tooltip.title[0]")).endsWith(" s ago");
+    assertThat(tab.value(CHART + ".tooltip.body.map(each => each.lines[0]).join()"))
+        .matches("median: [0-9.]+ ms,p99: [0-9.]+ ms");
+
+    tab.mouse("mousePressed", x + 0.6 * width, y);
+    tab.mouse("mouseMoved", x + 0.7 * width, y);
+    tab.mouse("mouseReleased", x + 0.8 * width, y);
+    tab.until("(x => x.min > -200 && x.max < -20 && x.min < x.max)(" + CHART + ".scales.x)");
+    server.show(Sample.busy(1_205, Availability.READY));
+    tab.until("document.querySelector('#instances [data-f=requests]').textContent === '1,205'");
+    assertThat(tab.value(CHART + ".scales.x.min > -200")).isEqualTo("true");
+    tab.value("document.querySelector('#ttft button').click()");
+    assertThat(tab.value(CHART + ".scales.x.min")).isEqualTo("-300");
+    assertThat(tab.value("document.querySelector('#ttft button').hidden")).isEqualTo("true");
     assertThat(tab.complaints()).isEmpty();
   }
 
