@@ -133,6 +133,7 @@
     ctx.save();
     ctx.fillStyle = ctx.strokeStyle = colour("ink");
     ctx.font = "11px system-ui, sans-serif";
+    ctx.textBaseline = "alphabetic";
     ctx.globalAlpha = 0.7;
     ctx.setLineDash([4, 3]);
     chart.marks.forEach(({ direction, value, label }, place) => {

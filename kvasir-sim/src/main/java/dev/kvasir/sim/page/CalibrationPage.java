@@ -1,5 +1,8 @@
 package dev.kvasir.sim.page;
 
+import static dev.kvasir.sim.page.Html.Column.figures;
+import static dev.kvasir.sim.page.Html.Column.words;
+
 import dev.kvasir.sim.calibrate.Calibration;
 import dev.kvasir.sim.calibrate.CalibrationTable;
 import java.util.ArrayList;
@@ -29,7 +32,7 @@ public final class CalibrationPage {
   /** The whole page. */
   public static String of(Calibration.Result result) {
     var made = new CalibrationPage(result);
-    made.figures();
+    made.compared();
     made.page.chapter("Predicted against measured");
     made.page.charts(made.charts());
     made.page.chapter("What was found");
@@ -41,32 +44,28 @@ public final class CalibrationPage {
     return made.page.end();
   }
 
-  private void figures() {
-    var rows = new ArrayList<List<String>>();
-    for (var each : CalibrationTable.compared(result)) {
-      rows.add(
-          List.of(
-              each.capture(),
-              each.figure(),
-              millis(each.measured()),
-              millis(each.predicted()),
-              String.format(Locale.ROOT, "%+.1f %%", 100 * each.error())));
-    }
-    page.html().table(List.of("capture", "figure", "measured", "predicted", "error"), 2, rows, -1);
+  private void compared() {
+    page.html()
+        .table(
+            CalibrationTable.compared(result),
+            List.of(
+                words("capture", CalibrationTable.Compared::capture),
+                words("figure", CalibrationTable.Compared::figure),
+                figures("measured", each -> millis(each.measured())),
+                figures("predicted", each -> millis(each.predicted())),
+                figures(
+                    "error", each -> String.format(Locale.ROOT, "%+.1f %%", 100 * each.error()))));
   }
 
   private void times() {
-    var rows = new ArrayList<List<String>>();
-    for (var each : result.lines()) {
-      rows.add(
-          List.of(
-              each.label(),
-              "",
-              Figures.digits(each.prior()),
-              Figures.digits(each.value()),
-              Figures.share(each.sure())));
-    }
-    page.html().table(List.of("time", "", "beforehand", "found", "may be off by"), 2, rows, -1);
+    page.html()
+        .table(
+            result.lines(),
+            List.of(
+                words("time", each -> each.label()),
+                figures("beforehand", each -> Figures.digits(each.prior())),
+                figures("found", each -> Figures.digits(each.value())),
+                figures("may be off by", each -> Figures.share(each.sure()))));
   }
 
   private List<Chart> charts() {

@@ -2,6 +2,7 @@ package dev.kvasir.sim.page;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -58,31 +59,29 @@ record Chart(
     // No name of a trace or of a setting ends the element: JSON has another way to write '<'.
     page.verbatim(JSON.writeValueAsString(this).replace("<", "\\u003c")).close("script");
     page.open("details").element("summary", "As a table");
-    page.table(head(), 1, rows(), -1).close("details").close("figure");
+    page.table(rows(), columns()).close("details").close("figure");
   }
 
-  private List<String> head() {
-    var head = new ArrayList<String>();
-    if (!names.isEmpty()) head.add("setting");
-    head.add(x.label());
-    for (var each : series) head.add(each.name());
-    return head;
-  }
-
-  private List<List<String>> rows() {
-    var rows = new ArrayList<List<String>>();
-    int every = Math.max(1, Math.ceilDiv(places.length, ROWS_MAX));
-    for (int i = 0; i < places.length; i++) {
-      if (i % every != 0 && i != places.length - 1) continue;
-      var cells = new ArrayList<String>();
-      if (!names.isEmpty()) cells.add(names.get(i));
-      cells.add(x.text(places[i]));
-      for (var each : series) {
-        double value = each.values()[i];
-        cells.add(Double.isNaN(value) ? "" : y.text(value));
-      }
-      rows.add(cells);
+  private List<Html.Column<Integer>> columns() {
+    var columns = new ArrayList<Html.Column<Integer>>();
+    if (!names.isEmpty()) columns.add(Html.Column.words("setting", names::get));
+    columns.add(Html.Column.words(x.label(), place -> x.text(places[place])));
+    for (var each : series) {
+      columns.add(Html.Column.figures(each.name(), place -> cell(each.values()[place])));
     }
-    return rows;
+    return columns;
+  }
+
+  private String cell(double value) {
+    return Double.isNaN(value) ? "" : y.text(value);
+  }
+
+  /** Returns the places that the table shows: if there are too many, only some, and the last. */
+  private List<Integer> rows() {
+    int every = Math.max(1, Math.ceilDiv(places.length, ROWS_MAX));
+    return IntStream.range(0, places.length)
+        .filter(place -> place % every == 0 || place == places.length - 1)
+        .boxed()
+        .toList();
   }
 }

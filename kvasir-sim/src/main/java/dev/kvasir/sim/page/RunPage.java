@@ -1,5 +1,8 @@
 package dev.kvasir.sim.page;
 
+import static dev.kvasir.sim.page.Html.Column.figures;
+import static dev.kvasir.sim.page.Html.Column.words;
+
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.report.Gaps;
 import dev.kvasir.sim.report.Goodput;
@@ -14,28 +17,6 @@ import java.util.function.ToLongFunction;
 
 /** The page about one run: its results, their distribution, and their course over time. */
 public final class RunPage {
-  private static final List<String> GROUP_HEADS =
-      List.of(
-          "name",
-          "instances",
-          "requests",
-          "found in cache",
-          "time computing",
-          "first token, p50",
-          "p90",
-          "last token, p50");
-  private static final List<String> TIER_HEADS =
-      List.of(
-          "tier",
-          "tokens found",
-          "blocks in",
-          "blocks out",
-          "bytes in",
-          "bytes out",
-          "evicted",
-          "wanted back at once",
-          "link busy");
-
   private final RunResult run;
   private final Summary summary;
   private final Summary.Scale scale;
@@ -155,37 +136,33 @@ public final class RunPage {
   private void groups(String title, List<GroupTotal> totals) {
     if (totals.isEmpty()) return;
     page.chapter(title);
-    var rows = new ArrayList<List<String>>();
-    for (var each : totals) {
-      rows.add(
-          List.of(
-              each.name().isEmpty() ? "(none)" : each.name(),
-              Figures.count(each.instances()),
-              Figures.count(each.requests()),
-              Figures.share(each.tokenHitRate()),
-              Figures.share(each.utilisation()),
-              Figures.millis(each.ttft().p50()),
-              Figures.millis(each.ttft().p90()),
-              Figures.millis(each.e2e().p50())));
-    }
-    page.html().table(GROUP_HEADS, 1, rows, -1);
+    page.html()
+        .table(
+            totals,
+            List.of(
+                words("name", each -> each.name().isEmpty() ? "(none)" : each.name()),
+                figures("instances", each -> Figures.count(each.instances())),
+                figures("requests", each -> Figures.count(each.requests())),
+                figures("found in cache", each -> Figures.share(each.tokenHitRate())),
+                figures("time computing", each -> Figures.share(each.utilisation())),
+                figures("first token, p50", each -> Figures.millis(each.ttft().p50())),
+                figures("p90", each -> Figures.millis(each.ttft().p90())),
+                figures("last token, p50", each -> Figures.millis(each.e2e().p50()))));
   }
 
   private void tiers() {
-    var rows = new ArrayList<List<String>>();
-    for (var tier : summary.tiers()) {
-      rows.add(
-          List.of(
-              tier.tier().word(),
-              Figures.count(tier.hitTokens()),
-              Figures.count(tier.stored()),
-              Figures.count(tier.loaded()),
-              Figures.bytes(tier.storedBytes()),
-              Figures.bytes(tier.loadedBytes()),
-              Figures.count(tier.evicted()),
-              Figures.share(tier.thrashingRate()),
-              Figures.share(tier.utilisation())));
-    }
-    page.html().table(TIER_HEADS, 1, rows, -1);
+    page.html()
+        .table(
+            summary.tiers(),
+            List.of(
+                words("tier", tier -> tier.tier().word()),
+                figures("tokens found", tier -> Figures.count(tier.hitTokens())),
+                figures("blocks in", tier -> Figures.count(tier.stored())),
+                figures("blocks out", tier -> Figures.count(tier.loaded())),
+                figures("bytes in", tier -> Figures.bytes(tier.storedBytes())),
+                figures("bytes out", tier -> Figures.bytes(tier.loadedBytes())),
+                figures("evicted", tier -> Figures.count(tier.evicted())),
+                figures("wanted back at once", tier -> Figures.share(tier.thrashingRate())),
+                figures("link busy", tier -> Figures.share(tier.utilisation()))));
   }
 }
