@@ -128,6 +128,59 @@ class DashboardPageTest {
     assertThat(tab.complaints()).isEmpty();
   }
 
+  /**
+   * Charts as reports have them: a logarithmic axis, words, names, marks and places without a
+   * value.
+   */
+  @Test
+  void scriptDrawsTheChartsOfReports() throws Exception {
+    show(Sample.quiet());
+    tab.value(
+        draw(
+            """
+            {x: {label: "within", kind: "LOG_MICROS", min: 800, max: 90000, words: []},
+             y: {label: "share", kind: "SHARE", min: 0, max: 1, words: []},
+             places: [0, 1000, 90000], names: [],
+             series: [{name: "share", colour: "accent", shape: "LINE", values: [0, 0.5, 1]}],
+             marks: [{direction: "UPRIGHT", value: 2000, label: "target"}]}
+            """));
+    assertThat(drawn("scales.x.ticks.map(tick => tick.label).join()"))
+        .isEqualTo("1 ms,3 ms,10 ms,30 ms");
+    assertThat(drawn("getDatasetMeta(0).data[1].y"))
+        .isEqualTo(drawn("scales.y.getPixelForValue(0.5)"));
+    tab.value(
+        draw(
+            """
+            {x: {label: "size", kind: "WORDS", min: -0.5, max: 1.5, words: ["small", "large"]},
+             y: {label: "cost", kind: "NUMBER", min: 0, max: 0, words: []},
+             places: [0, 1], names: ["<b>one</b>", "two"],
+             series: [{name: "best", colour: "accent", shape: "DOTS", values: ["NaN", 1234.5]}],
+             marks: [{direction: "LEVEL", value: 1000, label: "asked for"}]}
+            """));
+    assertThat(drawn("scales.x.ticks.map(tick => tick.label).join()")).isEqualTo("small,large");
+    assertThat(drawn("getDatasetMeta(0).data.map(point => point.skip).join()"))
+        .isEqualTo("true,false");
+    assertThat(drawn("scales.y.ticks.map(tick => tick.label).join(' ')")).contains(" 1,000");
+    assertThat(tab.complaints()).isEmpty();
+  }
+
+  private static String draw(String chart) {
+    return """
+    (() => {
+      const plot = document.createElement("div");
+      plot.className = "plot drawn";
+      document.querySelectorAll(".drawn").forEach((old) => old.remove());
+      document.querySelector("#ttft").append(plot);
+      drawChart(plot, %s);
+    })()
+    """
+        .formatted(chart);
+  }
+
+  private String drawn(String of) {
+    return tab.value("Chart.getChart(document.querySelector('.drawn canvas'))." + of);
+  }
+
   @Test
   void everyReasonIsSaidInPlainWords() throws Exception {
     show(Sample.busy(1_204, Availability.READY));
