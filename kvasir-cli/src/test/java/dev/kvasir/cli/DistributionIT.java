@@ -8,10 +8,12 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.jar.JarFile;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,6 +53,15 @@ final class DistributionIT {
     assertThat(help.out()).contains("Commands:").doesNotContain("rehearse");
     assertThat(version.out()).startsWith("kvasir ").contains("JDK ");
     assertThat(help.err() + version.err()).isEmpty();
+  }
+
+  @Test
+  void chartLibraryComesWithItsLicence() throws Exception {
+    try (var jar = new JarFile(home.resolve("lib/kvasir.jar").toFile());
+        var script = jar.getInputStream(jar.getEntry("dev/kvasir/chart/charts.js"))) {
+      assertThat(new String(script.readAllBytes(), StandardCharsets.UTF_8))
+          .startsWith("/*!\nThe MIT License (MIT)");
+    }
   }
 
   @Test

@@ -48,7 +48,10 @@ final class ExplainCacheTest {
         .contains("5 block references to 3 blocks; 33.3 % of these are never used again")
         .contains("learned")
         .contains("40.00 %");
-    assertThat(Files.readString(page)).contains("<svg").contains("learned").doesNotContain("http:");
+    assertThat(Files.readString(page))
+        .contains("class=\"plot\"")
+        .contains("learned")
+        .doesNotContain("http:");
   }
 
   @Test

@@ -126,6 +126,7 @@ class GatewayTest {
             "GET /dashboard/server.js",
             "GET /dashboard/words.js",
             "GET /dashboard/spark.js",
+            "GET /dashboard/charts.js",
             "GET /dashboard/prompt.js",
             "GET /metrics");
     assertThat(scene.gateway.api().endpoints().all())

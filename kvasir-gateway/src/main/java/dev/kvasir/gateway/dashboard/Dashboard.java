@@ -42,6 +42,7 @@ public final class Dashboard {
         Asset.of("/dashboard/server.js", SCRIPT, "server.js"),
         Asset.of("/dashboard/words.js", SCRIPT, "words.js"),
         Asset.of("/dashboard/spark.js", SCRIPT, "spark.js"),
+        Asset.of("/dashboard/charts.js", SCRIPT, "/dev/kvasir/chart/charts.js"),
         Asset.of("/dashboard/prompt.js", SCRIPT, "prompt.js"));
   }
 

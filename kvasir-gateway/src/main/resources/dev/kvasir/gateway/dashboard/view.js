@@ -6,7 +6,10 @@ import * as words from "./words.js";
 const DECISIONS_FIRST = matchMedia("(min-width: 62rem)").matches ? 12 : 6;
 
 const byId = (id) => document.getElementById(id);
-const sparks = { ttft: new Spark(byId("ttft")), itl: new Spark(byId("itl")) };
+const sparks = {
+  ttft: new Spark(byId("ttft"), "accent"),
+  itl: new Spark(byId("itl"), "violet"),
+};
 
 /** Writes values into the fields of an element, by their names. */
 function fill(element, values) {

@@ -22,6 +22,8 @@ class DashboardPageTest {
   private static final int CTRL = 2;
   private static final String LIVE = "document.querySelector('#link')?.dataset.is === 'live'";
 
+  private static final String CHART = "Chart.getChart(document.querySelector('#ttft canvas'))";
+
   /** Names the elements whose text is too faint for the background of the page or of a card. */
   private static final String CONTRAST =
       """
@@ -93,11 +95,90 @@ class DashboardPageTest {
     assertThat(tab.text("#instances li [data-f=requests]")).isEqualTo("1,204");
     assertThat(tab.text("#tiers .edge [data-f=waiting]")).isEqualTo("24");
     assertThat(tab.text("#ttft [data-f=p50]")).endsWith(" ms");
-    assertThat(tab.value("document.querySelector('#ttft .line').getTotalLength() > 200"))
-        .isEqualTo("true");
+    var line = CHART + ".getDatasetMeta(0).data.filter(point => !point.skip)";
+    assertThat(tab.value(line + ".at(-1).x - " + line + "[0].x > 200")).isEqualTo("true");
     server.show(Sample.busy(1_205, Availability.READY));
     tab.until("document.querySelector('#instances [data-f=requests]').textContent === '1,205'");
     assertThat(tab.complaints()).isEmpty();
+  }
+
+  @Test
+  void chartShowsFiguresUnderThePointerAndZoomsIn() throws Exception {
+    show(Sample.busy(1_204, Availability.READY));
+    var box = "document.querySelector('#ttft canvas').getBoundingClientRect()";
+    double x = Double.parseDouble(tab.value(box + ".x"));
+    double y = Double.parseDouble(tab.value(box + ".y + 40"));
+    double width = Double.parseDouble(tab.value(box + ".width"));
+    tab.mouse("mouseMoved", x + 0.9 * width, y);
+    tab.until(CHART + ".tooltip?.opacity === 1");
+    assertThat(tab.value(CHART + ".tooltip.title[0]")).endsWith(" s ago");
+    assertThat(tab.value(CHART + ".tooltip.body.map(each => each.lines[0]).join()"))
+        .matches("median: [0-9.]+ ms,p99: [0-9.]+ ms");
+
+    tab.mouse("mousePressed", x + 0.6 * width, y);
+    tab.mouse("mouseMoved", x + 0.7 * width, y);
+    tab.mouse("mouseReleased", x + 0.8 * width, y);
+    tab.until("(x => x.min > -200 && x.max < -20 && x.min < x.max)(" + CHART + ".scales.x)");
+    server.show(Sample.busy(1_205, Availability.READY));
+    tab.until("document.querySelector('#instances [data-f=requests]').textContent === '1,205'");
+    assertThat(tab.value(CHART + ".scales.x.min > -200")).isEqualTo("true");
+    tab.value("document.querySelector('#ttft button').click()");
+    assertThat(tab.value(CHART + ".scales.x.min")).isEqualTo("-300");
+    assertThat(tab.value("document.querySelector('#ttft button').hidden")).isEqualTo("true");
+    assertThat(tab.complaints()).isEmpty();
+  }
+
+  /**
+   * Charts as reports have them: a logarithmic axis, words, names, marks and places without a
+   * value.
+   */
+  @Test
+  void scriptDrawsTheChartsOfReports() throws Exception {
+    show(Sample.quiet());
+    tab.value(
+        draw(
+            """
+            {x: {label: "within", kind: "LOG_MICROS", min: 800, max: 90000, words: []},
+             y: {label: "share", kind: "SHARE", min: 0, max: 1, words: []},
+             places: [0, 1000, 90000], names: [],
+             series: [{name: "share", colour: "accent", shape: "LINE", values: [0, 0.5, 1]}],
+             marks: [{direction: "UPRIGHT", value: 2000, label: "target"}]}
+            """));
+    assertThat(drawn("scales.x.ticks.map(tick => tick.label).join()"))
+        .isEqualTo("1 ms,3 ms,10 ms,30 ms");
+    assertThat(drawn("getDatasetMeta(0).data[1].y"))
+        .isEqualTo(drawn("scales.y.getPixelForValue(0.5)"));
+    tab.value(
+        draw(
+            """
+            {x: {label: "size", kind: "WORDS", min: -0.5, max: 1.5, words: ["small", "large"]},
+             y: {label: "cost", kind: "NUMBER", min: 0, max: 0, words: []},
+             places: [0, 1], names: ["<b>one</b>", "two"],
+             series: [{name: "best", colour: "accent", shape: "DOTS", values: ["NaN", 1234.5]}],
+             marks: [{direction: "LEVEL", value: 1000, label: "asked for"}]}
+            """));
+    assertThat(drawn("scales.x.ticks.map(tick => tick.label).join()")).isEqualTo("small,large");
+    assertThat(drawn("getDatasetMeta(0).data.map(point => point.skip).join()"))
+        .isEqualTo("true,false");
+    assertThat(drawn("scales.y.ticks.map(tick => tick.label).join(' ')")).contains(" 1,000");
+    assertThat(tab.complaints()).isEmpty();
+  }
+
+  private static String draw(String chart) {
+    return """
+    (() => {
+      const plot = document.createElement("div");
+      plot.className = "plot drawn";
+      document.querySelectorAll(".drawn").forEach((old) => old.remove());
+      document.querySelector("#ttft").append(plot);
+      drawChart(plot, %s);
+    })()
+    """
+        .formatted(chart);
+  }
+
+  private String drawn(String of) {
+    return tab.value("Chart.getChart(document.querySelector('.drawn canvas'))." + of);
   }
 
   @Test

@@ -120,6 +120,13 @@ final class Tab implements AutoCloseable {
     }
   }
 
+  /** Moves the mouse, or presses or releases its left button, at a place of the page. */
+  void mouse(String type, double x, double y) {
+    var event = JSON.createObjectNode().put("type", type).put("x", x).put("y", y);
+    event.put("button", type.equals("mouseMoved") ? "none" : "left").put("clickCount", 1);
+    call("Input.dispatchMouseEvent", event);
+  }
+
   /** Writes a picture of the visible part of the page. */
   void picture(Path file) throws IOException {
     var answer = call("Page.captureScreenshot", JSON.createObjectNode());

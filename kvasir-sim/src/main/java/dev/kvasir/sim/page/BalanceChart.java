@@ -1,8 +1,14 @@
 package dev.kvasir.sim.page;
 
+import static dev.kvasir.sim.page.Html.Column.bars;
+import static dev.kvasir.sim.page.Html.Column.figures;
+import static dev.kvasir.sim.page.Html.Column.words;
+
 import dev.kvasir.sim.result.InstanceResult;
 import dev.kvasir.sim.result.RunResult;
-import java.util.Locale;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /** Shows how evenly the instances were used. */
 final class BalanceChart {
@@ -19,34 +25,21 @@ final class BalanceChart {
 
   void write(Html html) {
     html.element("p", evenness(), "class", "aside");
+    double most = Math.max(1, LongStream.of(requests).max().orElse(1));
     html.table(
-        "instance",
-        "requests",
-        "time computing",
-        "found in cache",
-        "prompt tokens",
-        "steps",
-        "preemptions");
-    long most = 1;
-    for (long count : requests) most = Math.max(most, count);
-    for (int i = 0; i < requests.length; i++) row(html, i, run.instances().get(i), most);
-    html.closeTable();
+        IntStream.range(0, requests.length).boxed().toList(),
+        List.of(
+            words("instance", String::valueOf),
+            bars("requests", i -> Figures.count(requests[i]), i -> requests[i] / most),
+            bars("time computing", i -> Figures.share(busy(at(i))), i -> busy(at(i))),
+            bars("found in cache", i -> Figures.share(at(i).hitRate()), i -> at(i).hitRate()),
+            figures("prompt tokens", i -> Figures.count(at(i).inputTokens())),
+            figures("steps", i -> Figures.count(at(i).steps())),
+            figures("preemptions", i -> Figures.count(at(i).preemptions()))));
   }
 
-  private void row(Html html, int index, InstanceResult instance, long mostRequests) {
-    html.open("tr").element("th", String.valueOf(index), "scope", "row");
-    share(html, Figures.count(requests[index]), (double) requests[index] / mostRequests);
-    double busy = busy(instance);
-    share(html, Figures.share(busy), busy);
-    share(html, Figures.share(instance.hitRate()), instance.hitRate());
-    html.element("td", Figures.count(instance.inputTokens()));
-    html.element("td", Figures.count(instance.steps()));
-    html.element("td", Figures.count(instance.preemptions())).close("tr");
-  }
-
-  private static void share(Html html, String text, double share) {
-    var style = String.format(Locale.ROOT, "--share:%.3f", Math.clamp(share, 0.0, 1.0));
-    html.element("td", text, "class", "share", "style", style);
+  private InstanceResult at(int index) {
+    return run.instances().get(index);
   }
 
   private double busy(InstanceResult instance) {

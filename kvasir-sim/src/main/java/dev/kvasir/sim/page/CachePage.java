@@ -1,9 +1,9 @@
 package dev.kvasir.sim.page;
 
 import dev.kvasir.sim.cache.CacheStudy;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 
 /** The page about what caches would find of a trace. */
 public final class CachePage {
@@ -48,44 +48,20 @@ public final class CachePage {
   }
 
   private Chart curves() {
-    var words = study.sizes().stream().map(size -> Figures.brief(size.blocks())).toList();
-    var rows = new ArrayList<Chart.Row>();
-    for (int i = 0; i < words.size(); i++) {
-      var size = study.sizes().get(i);
-      rows.add(
-          new Chart.Row(
-              i,
-              List.of(
-                  Figures.count(size.blocks()),
-                  Figures.share(size.lru()),
-                  Figures.share(size.learned()),
-                  Figures.share(size.optimal()))));
-    }
-    var series =
-        List.of(
-            curve("lru", 0, CacheStudy.Size::lru),
-            curve("learned", 1, CacheStudy.Size::learned),
-            curve("optimal", 2, CacheStudy.Size::optimal));
-    double most = study.sizes().stream().mapToDouble(CacheStudy.Size::optimal).max().orElse(1);
+    var words = study.sizes().stream().map(size -> Figures.count(size.blocks())).toList();
     return new Chart(
         "Found in cache",
         "More memory moves to the right; a better policy, or a hint from callers, moves up.",
         Axis.words("blocks", words),
-        Axis.fromZero("found", most, Figures::share),
-        series,
-        List.of(),
-        List.of("blocks", "lru", "learned", "optimal"),
-        rows);
+        Axis.shares("found", 0),
+        IntStream.range(0, words.size()).asDoubleStream().toArray(),
+        List.of(
+            curve("lru", 0, CacheStudy.Size::lru),
+            curve("learned", 1, CacheStudy.Size::learned),
+            curve("optimal", 2, CacheStudy.Size::optimal)));
   }
 
   private Series curve(String name, int colour, ToDoubleFunction<CacheStudy.Size> figure) {
-    var sizes = study.sizes();
-    var x = new double[sizes.size()];
-    var y = new double[sizes.size()];
-    for (int i = 0; i < x.length; i++) {
-      x[i] = i;
-      y[i] = figure.applyAsDouble(sizes.get(i));
-    }
-    return Series.dotted(name, colour, x, y);
+    return Series.dotted(name, colour, study.sizes().stream().mapToDouble(figure).toArray());
   }
 }

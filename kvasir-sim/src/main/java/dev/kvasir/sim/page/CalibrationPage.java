@@ -1,14 +1,19 @@
 package dev.kvasir.sim.page;
 
+import static dev.kvasir.sim.page.Html.Column.figures;
+import static dev.kvasir.sim.page.Html.Column.words;
+
 import dev.kvasir.sim.calibrate.Calibration;
 import dev.kvasir.sim.calibrate.CalibrationTable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.DoubleUnaryOperator;
+import java.util.stream.DoubleStream;
 
 /** The page about a profile: what it predicts of its captures against what was measured. */
 public final class CalibrationPage {
-  private static final int[] PERCENTS = {5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95};
+  private static final double[] SHARES = {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
 
   private final Calibration.Result result;
   private final Page page;
@@ -27,7 +32,7 @@ public final class CalibrationPage {
   /** The whole page. */
   public static String of(Calibration.Result result) {
     var made = new CalibrationPage(result);
-    made.figures();
+    made.compared();
     made.page.chapter("Predicted against measured");
     made.page.charts(made.charts());
     made.page.chapter("What was found");
@@ -39,75 +44,55 @@ public final class CalibrationPage {
     return made.page.end();
   }
 
-  private void figures() {
-    var rows = new ArrayList<List<String>>();
-    for (var each : CalibrationTable.compared(result)) {
-      rows.add(
-          List.of(
-              each.capture(),
-              each.figure(),
-              millis(each.measured()),
-              millis(each.predicted()),
-              String.format(Locale.ROOT, "%+.1f %%", 100 * each.error())));
-    }
-    table(List.of("capture", "figure", "measured", "predicted", "error"), rows);
+  private void compared() {
+    page.html()
+        .table(
+            CalibrationTable.compared(result),
+            List.of(
+                words("capture", CalibrationTable.Compared::capture),
+                words("figure", CalibrationTable.Compared::figure),
+                figures("measured", each -> millis(each.measured())),
+                figures("predicted", each -> millis(each.predicted())),
+                figures(
+                    "error", each -> String.format(Locale.ROOT, "%+.1f %%", 100 * each.error()))));
   }
 
   private void times() {
-    var rows = new ArrayList<List<String>>();
-    for (var each : result.lines()) {
-      rows.add(
-          List.of(
-              each.label(),
-              "",
-              Figures.digits(each.prior()),
-              Figures.digits(each.value()),
-              Figures.share(each.sure())));
-    }
-    table(List.of("time", "", "beforehand", "found", "may be off by"), rows);
-  }
-
-  private void table(List<String> heads, List<List<String>> rows) {
-    page.table(heads, 2, rows, -1);
+    page.html()
+        .table(
+            result.lines(),
+            List.of(
+                words("time", each -> each.label()),
+                figures("beforehand", each -> Figures.digits(each.prior())),
+                figures("found", each -> Figures.digits(each.value())),
+                figures("may be off by", each -> Figures.share(each.sure()))));
   }
 
   private List<Chart> charts() {
     var charts = new ArrayList<Chart>();
     for (var each : result.explained()) {
-      charts.add(chart(each, "First token"));
-      charts.add(chart(each, "Whole answer"));
+      var source = each.served().source();
+      charts.add(chart("First token, " + source, each::measuredFirst, each::predictedFirst));
+      charts.add(chart("Whole answer, " + source, each::measuredEnd, each::predictedEnd));
     }
     return charts;
   }
 
-  private static Chart chart(Calibration.Explained each, String time) {
-    boolean isFirst = time.equals("First token");
-    int count = PERCENTS.length;
-    var x = new double[count];
-    var measured = new double[count];
-    var predicted = new double[count];
-    var rows = new ArrayList<Chart.Row>();
-    double most = 0;
-    for (int i = 0; i < count; i++) {
-      x[i] = PERCENTS[i];
-      double share = PERCENTS[i] / 100.0;
-      measured[i] = isFirst ? each.measuredFirst(share) : each.measuredEnd(share);
-      predicted[i] = isFirst ? each.predictedFirst(share) : each.predictedEnd(share);
-      most = Math.max(most, Math.max(measured[i], predicted[i]));
-      rows.add(
-          new Chart.Row(
-              x[i], List.of("p" + PERCENTS[i], millis(measured[i]), millis(predicted[i]))));
-    }
+  private static Chart chart(
+      String title, DoubleUnaryOperator measuredMillis, DoubleUnaryOperator predictedMillis) {
     return new Chart(
-        time + ", " + each.served().source(),
+        title,
         "So many percent of the requests took no longer.",
-        Axis.fromZero("percent of the requests", 100, Figures::digits),
-        Axis.fromZero("milliseconds", most, Figures::digits),
+        Axis.shares("share of the requests", 0),
+        Axis.times(),
+        SHARES,
         List.of(
-            Series.dotted("measured", 1, x, measured), Series.dotted("predicted", 2, x, predicted)),
-        List.of(),
-        List.of("", "measured", "predicted"),
-        rows);
+            Series.dotted("measured", 1, micros(measuredMillis)),
+            Series.dotted("predicted", 2, micros(predictedMillis))));
+  }
+
+  private static double[] micros(DoubleUnaryOperator millis) {
+    return DoubleStream.of(SHARES).map(share -> 1000 * millis.applyAsDouble(share)).toArray();
   }
 
   private static String millis(double millis) {

@@ -1,9 +1,14 @@
 package dev.kvasir.sim.page;
 
+import static dev.kvasir.sim.page.Html.Column.figures;
+import static dev.kvasir.sim.page.Html.Column.words;
+
 import dev.kvasir.sim.report.BestPoint;
 import dev.kvasir.sim.report.Comparison;
+import dev.kvasir.sim.report.Summary;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /** The page about several settings: the best one, and the results of each. */
 public final class ComparisonPage {
@@ -35,15 +40,12 @@ public final class ComparisonPage {
   private void best() {
     var html = page.html();
     var point = comparison.points().get(best.index());
-    html.open("section", "class", "card").open("p").text("Best: ");
+    html.open("section", "class", "card").open("p").text("BestPoint: ");
     html.element("strong", comparison.name(point)).close("p");
     html.element("p", sentence(best.reason()), "class", "aside").close("section");
     html.open("dl", "class", "figures");
     var summary = point.summary();
-    page.headline(
-        "First token, p50",
-        Figures.millis(summary.ttft().p50()),
-        "p99 " + Figures.millis(summary.ttft().p99()));
+    page.headline("First token, p50", summary.ttft());
     page.headline(
         "Within targets",
         Figures.share(summary.goodput().attainment()),
@@ -68,38 +70,27 @@ public final class ComparisonPage {
   }
 
   private void table() {
-    var heads = new ArrayList<>(comparison.keys());
-    heads.addAll(
-        List.of(
-            "TTFT p50",
-            "p90",
-            "p99",
-            "ITL p50",
-            "p99",
-            "found in cache",
-            "within targets",
-            "goodput /s",
-            "GPUs",
-            "GiB below",
-            comparison.unit()));
-    var rows = comparison.points().stream().map(this::cells).toList();
-    page.table(heads, comparison.keys().size(), rows, best.index());
+    var columns = new ArrayList<Html.Column<Comparison.Point>>();
+    for (int i = 0; i < comparison.keys().size(); i++) {
+      int key = i;
+      columns.add(words(comparison.keys().get(key), point -> point.values().get(key)));
+    }
+    add(columns, "TTFT p50", summary -> Figures.millis(summary.ttft().p50()));
+    add(columns, "p90", summary -> Figures.millis(summary.ttft().p90()));
+    add(columns, "p99", summary -> Figures.millis(summary.ttft().p99()));
+    add(columns, "ITL p50", summary -> Figures.millis(summary.itl().p50()));
+    add(columns, "p99", summary -> Figures.millis(summary.itl().p99()));
+    add(columns, "found in cache", summary -> Figures.share(summary.tokenHitRate()));
+    add(columns, "within targets", summary -> Figures.share(summary.goodput().attainment()));
+    add(columns, "goodput /s", summary -> Figures.digits(summary.goodput().requestsPerSecond()));
+    columns.add(figures("GPUs", point -> Figures.count(point.fleet().gpus())));
+    columns.add(figures("GiB below", point -> Figures.digits(point.fleet().gibBelow())));
+    columns.add(figures(comparison.unit(), point -> Figures.digits(comparison.cost(point))));
+    page.html().table(comparison.points(), columns, best.index());
   }
 
-  private List<String> cells(Comparison.Point point) {
-    var summary = point.summary();
-    var cells = new ArrayList<>(point.values());
-    cells.add(Figures.millis(summary.ttft().p50()));
-    cells.add(Figures.millis(summary.ttft().p90()));
-    cells.add(Figures.millis(summary.ttft().p99()));
-    cells.add(Figures.millis(summary.itl().p50()));
-    cells.add(Figures.millis(summary.itl().p99()));
-    cells.add(Figures.share(summary.tokenHitRate()));
-    cells.add(Figures.share(summary.goodput().attainment()));
-    cells.add(Figures.digits(summary.goodput().requestsPerSecond()));
-    cells.add(Figures.count(point.fleet().gpus()));
-    cells.add(Figures.digits(point.fleet().gibBelow()));
-    cells.add(Figures.digits(comparison.cost(point)));
-    return cells;
+  private static void add(
+      List<Html.Column<Comparison.Point>> columns, String head, Function<Summary, String> cell) {
+    columns.add(figures(head, point -> cell.apply(point.summary())));
   }
 }

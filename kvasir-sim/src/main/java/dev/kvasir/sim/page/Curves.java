@@ -5,11 +5,13 @@ import dev.kvasir.sim.report.Comparison;
 import dev.kvasir.sim.report.Summary;
 import dev.kvasir.sim.report.Summary.Spread;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
-import java.util.function.DoubleFunction;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
 
 /**
  * Draws what a comparison found.
@@ -18,6 +20,7 @@ import java.util.function.ToDoubleFunction;
  */
 final class Curves {
   private static final int COLOURS = 8;
+  private static final Axis SHARES = Axis.shares("share", 0);
 
   private final Comparison comparison;
   private final int best;
@@ -62,112 +65,86 @@ final class Curves {
       charts.add(times());
       charts.add(tiers());
     } else {
-      charts.add(each("First token, p50", ttft(Spread::p50), this::timeAxis, Figures::micros));
-      charts.add(each("First token, p90", ttft(Spread::p90), this::timeAxis, Figures::micros));
-      charts.add(each("First token, p99", ttft(Spread::p99), this::timeAxis, Figures::micros));
-      charts.add(
-          each(
-              "Found in cache",
-              point -> point.summary().tokenHitRate(),
-              most -> Axis.shares("share"),
-              Figures::share));
+      charts.add(each("First token, p50", Axis.times(), ttft(Spread::p50)));
+      charts.add(each("First token, p90", Axis.times(), ttft(Spread::p90)));
+      charts.add(each("First token, p99", Axis.times(), ttft(Spread::p99)));
+      charts.add(each("Found in cache", SHARES, point -> point.summary().tokenHitRate()));
     }
     if (comparison.points().stream().anyMatch(point -> point.summary().offloadShare() > 0)) {
       charts.add(
           each(
-              "Heavy prompts computed elsewhere",
-              point -> point.summary().offloadShare(),
-              most -> Axis.shares("share"),
-              Figures::share));
+              "Heavy prompts computed elsewhere", SHARES, point -> point.summary().offloadShare()));
     }
-    charts.add(each("Within targets", Curves::kept, most -> Axis.shares("share"), Figures::share));
+    charts.add(each("Within targets", SHARES, Curves::kept));
     charts.add(
         each(
             "Goodput, requests a second",
-            point -> point.summary().goodput().requestsPerSecond(),
-            most -> Axis.fromZero("requests/s", most, Figures::digits),
-            Figures::digits));
+            Axis.numbers("requests/s", 0),
+            point -> point.summary().goodput().requestsPerSecond()));
     return charts;
   }
 
   private Chart costs() {
     var sorted = new ArrayList<>(comparison.points());
     sorted.sort((one, two) -> Double.compare(comparison.cost(one), comparison.cost(two)));
-    var rows = new ArrayList<Chart.Row>();
-    double floor = comparison.attainment();
-    for (var point : sorted) {
-      floor = Math.min(floor, kept(point));
-      rows.add(
-          new Chart.Row(
-              comparison.cost(point),
-              List.of(
-                  comparison.name(point),
-                  Figures.digits(comparison.cost(point)),
-                  Figures.share(kept(point)))));
-    }
-    var chosen = comparison.points().get(best);
-    var series = new ArrayList<Series>();
-    series.add(frontier(sorted));
-    series.add(points("settings", 7, sorted));
-    series.add(points("best", 0, List.of(chosen)));
-    double most = comparison.cost(sorted.getLast());
+    var costs = sorted.stream().mapToDouble(comparison::cost).toArray();
+    var kept = sorted.stream().mapToDouble(Curves::kept).toArray();
+    var chosen = new double[kept.length];
+    Arrays.fill(chosen, Double.NaN);
+    int at = sorted.indexOf(comparison.points().get(best));
+    chosen[at] = kept[at];
+    double asked = comparison.attainment();
+    double floor = Math.min(asked, DoubleStream.of(kept).min().orElse(1));
     return new Chart(
         "Cost against targets",
         "Up and to the left is better: more requests within their targets for less. The line joins"
             + " the settings that no other beats on both.",
-        Axis.fromZero(comparison.unit(), most, Figures::digits),
-        Axis.sharesFrom("within targets", Math.max(0, floor - 0.02)),
-        series,
+        Axis.numbers(comparison.unit(), 1.05 * costs[costs.length - 1]),
+        Axis.shares("within targets", Math.max(0, floor - 0.02)),
+        costs,
+        sorted.stream().map(comparison::name).toList(),
         List.of(
-            new Chart.Mark(
-                Chart.Direction.LEVEL,
-                comparison.attainment(),
-                Figures.share(comparison.attainment()) + " asked for")),
-        List.of("setting", comparison.unit(), "within"),
-        rows);
+            Series.dots("best", 0, chosen),
+            Series.dots("settings", 7, kept),
+            Series.line("nothing better for less", 1, frontier(kept))),
+        List.of(new Chart.Mark(Chart.Direction.LEVEL, asked, Figures.share(asked) + " asked for")));
   }
 
-  /** Cheapest first, each one better than all that cost less. */
-  private Series frontier(List<Comparison.Point> sorted) {
-    var front = new ArrayList<Comparison.Point>();
-    for (var point : sorted) {
-      if (front.isEmpty() || kept(point) > kept(front.getLast())) front.add(point);
+  /** Keeps each value that is better than all before it, which cost less. */
+  private static double[] frontier(double[] kept) {
+    var front = new double[kept.length];
+    double most = -1;
+    for (int i = 0; i < front.length; i++) {
+      front[i] = kept[i] > most ? kept[i] : Double.NaN;
+      most = Math.max(most, kept[i]);
     }
-    return Series.line("nothing better for less", 1, costs(front), figures(front, Curves::kept));
-  }
-
-  private Series points(String name, int colour, List<Comparison.Point> points) {
-    return Series.dots(name, colour, costs(points), figures(points, Curves::kept));
-  }
-
-  private double[] costs(List<Comparison.Point> points) {
-    return figures(points, comparison::cost);
+    return front;
   }
 
   /** One curve's percentiles together. */
   private Chart times() {
     var points = curves.firstEntry().getValue();
-    var series =
+    return chart(
+        "Time to the first token",
+        Axis.times(),
         List.of(
-            Series.dotted("p99", 3, places(points), figures(points, ttft(Spread::p99))),
-            Series.dotted("p90", 1, places(points), figures(points, ttft(Spread::p90))),
-            Series.dotted("p50", 0, places(points), figures(points, ttft(Spread::p50))));
-    return chart("Time to the first token", series, timeAxis(highest(series)), Figures::micros);
+            Series.dotted("p99", 3, figures(points, ttft(Spread::p99))),
+            Series.dotted("p90", 1, figures(points, ttft(Spread::p90))),
+            Series.dotted("p50", 0, figures(points, ttft(Spread::p50)))));
   }
 
   /** One curve's hits, tier upon tier. */
   private Chart tiers() {
     var points = curves.firstEntry().getValue();
     var series = new ArrayList<Series>();
-    var tops = new double[points.size()];
+    var tops = new double[words.size()];
     for (var tier : Tier.values()) {
       var shares = figures(points, point -> share(point.summary(), tier));
       for (int i = 0; i < tops.length; i++) tops[i] += shares[i];
-      if (highest(shares) == 0) continue;
-      series.add(
-          Series.dotted("down to " + tier.word(), tier.level(), places(points), tops.clone()));
+      if (DoubleStream.of(shares).noneMatch(share -> share > 0)) continue;
+      series.add(Series.dotted("down to " + tier.word(), tier.level(), tops.clone()));
     }
-    return chart("Found in cache, by tier", series, Axis.shares("share"), Figures::share);
+    return chart("Found in cache, by tier", SHARES, series);
   }
 
   private static double share(Summary summary, Tier tier) {
@@ -179,58 +156,30 @@ final class Curves {
     return 0;
   }
 
-  private Chart each(
-      String title,
-      ToDoubleFunction<Comparison.Point> figure,
-      DoubleFunction<Axis> axis,
-      DoubleFunction<String> text) {
+  private Chart each(String title, Axis axis, ToDoubleFunction<Comparison.Point> figure) {
     var series = new ArrayList<Series>();
     for (var curve : curves.sequencedEntrySet()) {
-      var points = curve.getValue();
       var name = curve.getKey().isEmpty() ? title : curve.getKey();
-      int colour = series.size() % COLOURS;
-      series.add(Series.dotted(name, colour, places(points), figures(points, figure)));
+      series.add(Series.dotted(name, series.size() % COLOURS, figures(curve.getValue(), figure)));
     }
-    return chart(title, series, axis.apply(highest(series)), text);
+    return chart(title, axis, series);
   }
 
-  private Chart chart(String title, List<Series> series, Axis axis, DoubleFunction<String> text) {
+  private Chart chart(String title, Axis axis, List<Series> series) {
     var key = comparison.keys().get(along);
-    var head = new ArrayList<>(List.of(key));
-    for (var each : series) head.add(each.name());
-    var rows = new ArrayList<Chart.Row>();
-    for (int i = 0; i < words.size(); i++) {
-      var cells = new ArrayList<>(List.of(words.get(i)));
-      for (var each : series) cells.add(i < each.y().length ? text.apply(each.y()[i]) : "");
-      rows.add(new Chart.Row(i, cells));
-    }
-    return new Chart(
-        title, "By " + key + ".", Axis.words(key, words), axis, series, List.of(), head, rows);
+    var places = IntStream.range(0, words.size()).asDoubleStream().toArray();
+    return new Chart(title, "By " + key + ".", Axis.words(key, words), axis, places, series);
   }
 
-  private Axis timeAxis(double mostMicros) {
-    return Axis.fromZero("time", mostMicros, Figures::micros);
-  }
-
-  private double[] places(List<Comparison.Point> points) {
-    return figures(points, point -> words.indexOf(point.values().get(along)));
-  }
-
-  private static double[] figures(
+  /** Returns the figure at each word; NaN where the curve has no point. */
+  private double[] figures(
       List<Comparison.Point> points, ToDoubleFunction<Comparison.Point> figure) {
-    return points.stream().mapToDouble(figure).toArray();
-  }
-
-  private static double highest(List<Series> series) {
-    double most = 0;
-    for (var each : series) most = Math.max(most, highest(each.y()));
-    return most;
-  }
-
-  private static double highest(double[] values) {
-    double most = 0;
-    for (double value : values) most = Math.max(most, value);
-    return most;
+    var figures = new double[words.size()];
+    Arrays.fill(figures, Double.NaN);
+    for (var point : points) {
+      figures[words.indexOf(point.values().get(along))] = figure.applyAsDouble(point);
+    }
+    return figures;
   }
 
   private static double kept(Comparison.Point point) {

@@ -39,12 +39,6 @@ final class Figures {
         : digits(bytes / (1024 * GIB)) + " TiB";
   }
 
-  /** A number for an axis, where room is scarce. */
-  static String brief(double value) {
-    if (value >= 1e6) return digits(value / 1e6) + "M";
-    return value >= 10_000 ? digits(value / 1e3) + "k" : digits(value);
-  }
-
   /** About three digits, without trailing zeros. */
   static String digits(double value) {
     var pattern = value >= 100 ? "%,.0f" : value >= 10 ? "%.1f" : value >= 1 ? "%.2f" : "%.3f";
@@ -53,10 +47,5 @@ final class Figures {
     int end = text.length();
     while (text.charAt(end - 1) == '0') end--;
     return text.substring(0, text.charAt(end - 1) == '.' ? end - 1 : end);
-  }
-
-  /** A place in a picture. */
-  static String place(double value) {
-    return String.format(Locale.ROOT, "%.1f", value);
   }
 }

@@ -1,5 +1,10 @@
 package dev.kvasir.sim.page;
 
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+
 /** Writes HTML tag by tag; text is escaped. */
 final class Html {
   private final StringBuilder written = new StringBuilder();
@@ -31,14 +36,52 @@ final class Html {
     return open(tag, attributes).text(text).close(tag);
   }
 
-  /** Opens a table with these heads; {@link #closeTable} closes it. */
-  Html table(String... heads) {
-    open("div", "class", "wide").open("table").open("thead").open("tr");
-    for (var head : heads) element("th", head, "scope", "col");
-    return close("tr").close("thead").open("tbody");
+  /** A column of a table whose rows are about something each; it may have bars from 0 to 1. */
+  record Column<T>(String head, String look, Function<T, String> cell, ToDoubleFunction<T> bar) {
+    static <T> Column<T> words(String head, Function<T, String> cell) {
+      return new Column<>(head, "word", cell, row -> 0);
+    }
+
+    static <T> Column<T> figures(String head, Function<T, String> cell) {
+      return new Column<>(head, "figure", cell, row -> 0);
+    }
+
+    static <T> Column<T> bars(String head, Function<T, String> cell, ToDoubleFunction<T> bar) {
+      return new Column<>(head, "share", cell, bar);
+    }
+
+    private String[] attributes(T row) {
+      if (!look.equals("share")) return new String[] {"class", look};
+      double share = Math.clamp(bar.applyAsDouble(row), 0.0, 1.0);
+      var style = String.format(Locale.ROOT, "--share:%.3f", share);
+      return new String[] {"class", look, "style", style};
+    }
   }
 
-  Html closeTable() {
+  <T> Html table(List<T> rows, List<Column<T>> columns) {
+    return table(rows, columns, -1);
+  }
+
+  /**
+   * Writes a table, whose first column names its rows.
+   *
+   * @param marked the row to highlight; -1 for none
+   */
+  <T> Html table(List<T> rows, List<Column<T>> columns, int marked) {
+    open("div", "class", "wide").open("table").open("thead").open("tr");
+    for (var column : columns) {
+      element("th", column.head, "scope", "col", "class", column.look);
+    }
+    close("tr").close("thead").open("tbody");
+    for (int at = 0; at < rows.size(); at++) {
+      open("tr", "class", at == marked ? "best" : "row");
+      var row = rows.get(at);
+      element("th", columns.getFirst().cell.apply(row), "scope", "row");
+      for (var column : columns.subList(1, columns.size())) {
+        element("td", column.cell.apply(row), column.attributes(row));
+      }
+      close("tr");
+    }
     return close("tbody").close("table").close("div");
   }
 

@@ -1,15 +1,20 @@
 package dev.kvasir.sim.page;
 
+import dev.kvasir.kv.name.Sha256;
+import dev.kvasir.sim.report.Summary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.List;
 
 /** The frame of the simulator's pages: one HTML file that loads nothing. */
 final class Page {
-  /** Forbids whatever the page does not need, such as access to the network. */
+  private static final String SCRIPT = resource("/dev/kvasir/chart/charts.js");
+
+  /** Forbids whatever the page does not need, such as the network, or any script but this one. */
   private static final String POLICY =
-      "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+      "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + digest(SCRIPT) + "'";
 
   private final Html html = new Html();
 
@@ -38,34 +43,15 @@ final class Page {
     html.close("div");
   }
 
-  /**
-   * Writes a table.
-   *
-   * @param words how many of the first columns are text; the others are figures
-   * @param marked the row to highlight; -1 for none
-   */
-  void table(List<String> heads, int words, List<List<String>> rows, int marked) {
-    html.open("div", "class", "wide").open("table").open("thead").open("tr");
-    for (int i = 0; i < heads.size(); i++) {
-      html.element("th", heads.get(i), "scope", "col", "class", i < words ? "word" : "figure");
-    }
-    html.close("tr").close("thead").open("tbody");
-    for (int at = 0; at < rows.size(); at++) {
-      if (at == marked) html.open("tr", "class", "best");
-      else html.open("tr");
-      var cells = rows.get(at);
-      for (int i = 0; i < cells.size(); i++) {
-        html.element("td", cells.get(i), "class", i < words ? "word" : "figure");
-      }
-      html.close("tr");
-    }
-    html.closeTable();
-  }
-
   /** A key figure, with a note below it. */
   void headline(String name, String value, String note) {
     html.open("div").element("dt", name).open("dd").text(value);
     html.element("small", note).close("dd").close("div");
+  }
+
+  /** The median of a time in milliseconds, with a note of its slow end. */
+  void headline(String name, Summary.Spread time) {
+    headline(name, Figures.millis(time.p50()), "p99 " + Figures.millis(time.p99()));
   }
 
   void asked(RunDescription asked) {
@@ -85,8 +71,12 @@ final class Page {
     html.close("main");
     html.element(
         "footer", "Simulated by Kvasir. The same input gives the same page, byte for byte.");
-    html.open("script").verbatim(resource("page.js")).close("script");
+    html.open("script").verbatim(SCRIPT).close("script");
     return html.close("body").close("html").toString();
+  }
+
+  private static String digest(String text) {
+    return Base64.getEncoder().encodeToString(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
   }
 
   private static String resource(String name) {

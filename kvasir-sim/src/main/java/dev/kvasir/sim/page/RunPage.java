@@ -1,5 +1,8 @@
 package dev.kvasir.sim.page;
 
+import static dev.kvasir.sim.page.Html.Column.figures;
+import static dev.kvasir.sim.page.Html.Column.words;
+
 import dev.kvasir.kv.event.Tier;
 import dev.kvasir.sim.report.Goodput;
 import dev.kvasir.sim.report.GroupTotal;
@@ -56,12 +59,8 @@ public final class RunPage {
 
   private void headlines() {
     page.html().open("dl", "class", "figures");
-    var ttft = summary.ttft();
-    page.headline(
-        "First token, p50", Figures.millis(ttft.p50()), "p99 " + Figures.millis(ttft.p99()));
-    var itl = summary.itl();
-    page.headline(
-        "Between tokens, p50", Figures.millis(itl.p50()), "p99 " + Figures.millis(itl.p99()));
+    page.headline("First token, p50", summary.ttft());
+    page.headline("Between tokens, p50", summary.itl());
     page.headline(
         "Found in cache", Figures.share(summary.tokenHitRate()), "of the prompts' tokens");
     page.headline(
@@ -139,52 +138,31 @@ public final class RunPage {
     page.chapter(title);
     page.html()
         .table(
-            "name",
-            "instances",
-            "requests",
-            "found in cache",
-            "time computing",
-            "first token, p50",
-            "p90",
-            "last token, p50");
-    var html = page.html();
-    for (var each : totals) {
-      var name = each.name().isEmpty() ? "(none)" : each.name();
-      html.open("tr").element("th", name, "scope", "row");
-      html.element("td", Figures.count(each.instances()));
-      html.element("td", Figures.count(each.requests()));
-      html.element("td", Figures.share(each.tokenHitRate()));
-      html.element("td", Figures.share(each.utilisation()));
-      html.element("td", Figures.millis(each.ttft().p50()));
-      html.element("td", Figures.millis(each.ttft().p90()));
-      html.element("td", Figures.millis(each.e2e().p50())).close("tr");
-    }
-    html.closeTable();
+            totals,
+            List.of(
+                words("name", each -> each.name().isEmpty() ? "(none)" : each.name()),
+                figures("instances", each -> Figures.count(each.instances())),
+                figures("requests", each -> Figures.count(each.requests())),
+                figures("found in cache", each -> Figures.share(each.tokenHitRate())),
+                figures("time computing", each -> Figures.share(each.utilisation())),
+                figures("first token, p50", each -> Figures.millis(each.ttft().p50())),
+                figures("p90", each -> Figures.millis(each.ttft().p90())),
+                figures("last token, p50", each -> Figures.millis(each.e2e().p50()))));
   }
 
   private void tiers() {
-    var html = page.html();
-    html.table(
-        "tier",
-        "tokens found",
-        "blocks in",
-        "blocks out",
-        "bytes in",
-        "bytes out",
-        "evicted",
-        "wanted back at once",
-        "link busy");
-    for (var tier : summary.tiers()) {
-      html.open("tr").element("th", tier.tier().word(), "scope", "row");
-      html.element("td", Figures.count(tier.hitTokens()));
-      html.element("td", Figures.count(tier.stored()));
-      html.element("td", Figures.count(tier.loaded()));
-      html.element("td", Figures.bytes(tier.storedBytes()));
-      html.element("td", Figures.bytes(tier.loadedBytes()));
-      html.element("td", Figures.count(tier.evicted()));
-      html.element("td", Figures.share(tier.thrashingRate()));
-      html.element("td", Figures.share(tier.utilisation())).close("tr");
-    }
-    html.closeTable();
+    page.html()
+        .table(
+            summary.tiers(),
+            List.of(
+                words("tier", tier -> tier.tier().word()),
+                figures("tokens found", tier -> Figures.count(tier.hitTokens())),
+                figures("blocks in", tier -> Figures.count(tier.stored())),
+                figures("blocks out", tier -> Figures.count(tier.loaded())),
+                figures("bytes in", tier -> Figures.bytes(tier.storedBytes())),
+                figures("bytes out", tier -> Figures.bytes(tier.loadedBytes())),
+                figures("evicted", tier -> Figures.count(tier.evicted())),
+                figures("wanted back at once", tier -> Figures.share(tier.thrashingRate())),
+                figures("link busy", tier -> Figures.share(tier.utilisation()))));
   }
 }
