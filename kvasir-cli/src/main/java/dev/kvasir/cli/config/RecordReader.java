@@ -52,6 +52,13 @@ public final class RecordReader {
         .forEach(
             (key, value) -> {
               if (known.contains(key)) return;
+              var gone = RemovedSettings.remedy(above + key);
+              if (gone != null) {
+                throw new SpecError(
+                    value.origin().place() + ": " + above + key,
+                    "there is no such key any more",
+                    gone);
+              }
               var near = Nearest.to(key, known).map(word -> "did you mean '" + word + "'?");
               throw new SpecError(
                   value.origin().place() + ": " + above + key,

@@ -153,7 +153,7 @@ class RollingRestartTest {
     var restart = port == 0 ? "leave-time: 1s" : "leave-time: 100ms, port: shared";
     var text =
         """
-        listen: {port: %d, admin-port: 0, warm-up: 0s, restart: {%s, finish-time: 20s}}
+        listen: {port: %d, admin-port: 0, restart: {%s, finish-time: 20s}}
         routing: {probe-pace: 200ms}
         workers:
         %s\
