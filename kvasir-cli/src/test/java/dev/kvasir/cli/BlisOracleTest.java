@@ -5,6 +5,7 @@ import static dev.kvasir.cli.Spoken.read;
 import static dev.kvasir.cli.Spoken.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import dev.kvasir.cli.process.ExitCode;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** Holds the command line against recorded runs of BLIS: requests exactly, figures at 1e-9. */
+@Tag("all")
 class BlisOracleTest {
   private static final double CLOSE = 1e-9;
 

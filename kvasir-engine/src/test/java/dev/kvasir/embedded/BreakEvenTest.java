@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A prefix of 600 tokens lies on a Redis, behind a network that is quick or slow: what is measured
  * of it decides whether it is brought up or computed again.
  */
+@Tag("all")
 class BreakEvenTest {
   private static final int PREFIX_TOKENS = 600;
   private static final int BLOCK_TOKENS = 16;

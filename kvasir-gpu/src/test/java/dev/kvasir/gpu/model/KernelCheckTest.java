@@ -2,6 +2,7 @@ package dev.kvasir.gpu.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import dev.kvasir.gpu.StubCuda;
 import dev.kvasir.gpu.model.GpuShape.Extra;
 import dev.kvasir.gpu.model.GpuShape.RopePairs;
@@ -10,6 +11,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+@Tag("all")
 final class KernelCheckTest {
   /** Shapes that differ in all that the kernels are compiled with. */
   private static GpuShape shape(Extra extra) {
