@@ -12,12 +12,10 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the launcher in a project of its own, whose java and mvn only tell how they are called. */
-@Tag("all")
 final class LauncherTest {
   private static final String[] TOOLS = {
     "readlink",
