@@ -5,7 +5,6 @@ import static dev.kvasir.cli.Spoken.read;
 import static dev.kvasir.cli.Spoken.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.Tag;
 import dev.kvasir.cli.process.ExitCode;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
