@@ -22,8 +22,9 @@ final class RehearseCommand implements Callable<Integer> {
   private static final String ENDPOINT = "  endpoint   ";
   private static final String IN_FRONT = "in front  ./kvasir serve --worker ";
 
-  /** Enough for profiles of most of what a request goes through. */
-  private static final int LOAD_SECONDS = 15;
+  /** Load with which most of what a request goes through has profiles. */
+  private static final List<String> LOAD =
+      List.of("--requests=12000", "--duration=60", "--concurrency=48");
 
   private static final int PIPE_CHARS = 1 << 16;
 
@@ -62,8 +63,7 @@ final class RehearseCommand implements Callable<Integer> {
                 "--worker=" + worker,
                 "--naming=tokens",
                 "--cache-dir=" + folder.resolve("gateway")));
-    var many =
-        load(gateway, "--duration=" + LOAD_SECONDS, "--requests=1000000", "--concurrency=16");
+    var many = load(gateway, LOAD.toArray(String[]::new));
     return Math.max(worst, run(nowhere, many));
   }
 

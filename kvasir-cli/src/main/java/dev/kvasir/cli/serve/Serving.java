@@ -16,7 +16,6 @@ import dev.kvasir.embedded.step.StepLines;
 import dev.kvasir.events.EventRoom;
 import dev.kvasir.events.SubscriberSettings;
 import dev.kvasir.gateway.Gateway;
-import dev.kvasir.gateway.GatewaySettings;
 import dev.kvasir.gateway.journal.NameKey;
 import dev.kvasir.gateway.picker.Picker;
 import dev.kvasir.gateway.picker.PickerSettings;
