@@ -23,7 +23,8 @@ import javax.tools.ToolProvider;
  * on the class path, so nothing of the checkout changes, and PROVE_JOBS faults are planted at a
  * time (default: 1). Exits with 1 when a fault is not caught.
  *
- * <p>ProveFaults ROOT: only says which faults do not fit the code, and exits with 1 if there are.
+ * <p>ProveFaults ROOT: only says which faults do not fit the code, and whether {@code mvn verify}
+ * finds too few of them; exits with 1 in either case.
  */
 public final class ProveFaults {
   private static final List<String> MODULES =
@@ -41,6 +42,11 @@ public final class ProveFaults {
           "kvasir-tools",
           "kvasir-gpu",
           "kvasir-cli");
+  private static final double QUICK_SHARE_MIN = 0.75;
+
+  /** Annotation of the tests that run with -Pall alone. */
+  private static final String SLOW = "@Tag(\"all\")";
+
   private static final int SECONDS_MAX = 180;
   private static final int TIMED_OUT = 124;
   private static final int JOBS = Integer.parseInt(System.getenv().getOrDefault("PROVE_JOBS", "1"));
@@ -147,7 +153,31 @@ public final class ProveFaults {
           """
               .formatted(lost));
     }
-    return lost == 0;
+    return lost == 0 && (!words.isEmpty() || areMostFoundByVerify(faults));
+  }
+
+  /** Most faults must have a test that {@code mvn verify} runs, and not only {@code -Pall}. */
+  private boolean areMostFoundByVerify(List<Fault> faults) {
+    long found =
+        faults.stream().filter(each -> each.tests().stream().anyMatch(this::isQuick)).count();
+    if (found >= QUICK_SHARE_MIN * faults.size()) return true;
+    System.out.printf(
+        "Of %d faults, mvn verify finds %d, expected three quarters: the tests of the others have"
+            + " %s%n",
+        faults.size(), found, SLOW);
+    return false;
+  }
+
+  private boolean isQuick(String test) {
+    var name = testClass(test);
+    var source = text(find(test));
+    if (name.endsWith("IT")
+        || source.substring(0, source.indexOf("class " + name)).contains(SLOW)) {
+      return false;
+    }
+    if (!test.contains(".")) return true;
+    int method = source.indexOf(" " + test.substring(test.indexOf('.') + 1) + "(");
+    return !source.substring(source.lastIndexOf("\n\n", method), method).contains(SLOW);
   }
 
   private static List<Path> list(Path folder) throws IOException {

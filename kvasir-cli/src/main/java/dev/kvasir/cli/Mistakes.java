@@ -1,6 +1,6 @@
 package dev.kvasir.cli;
 
-import dev.kvasir.cli.config.Removed;
+import dev.kvasir.cli.config.RemovedSettings;
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.simulate.CompatNames;
 import dev.kvasir.spec.Nearest;
@@ -44,9 +44,8 @@ record Mistakes(PrintWriter err) implements IParameterExceptionHandler {
         return "unknown option '%s'; use %s (the old name is taken under --compat blis)."
             .formatted(option, today);
       }
-      var instead = Removed.option(option);
-      if (instead != null)
-        return "there is no option '%s' any more; %s.".formatted(option, instead);
+      var gone = RemovedSettings.remedy(option);
+      if (gone != null) return "there is no option '" + option + "' any more; " + gone + ".";
       return "unknown option '" + option + "'" + suggestion(option, known);
     }
     var known = command.getSubcommands().keySet();

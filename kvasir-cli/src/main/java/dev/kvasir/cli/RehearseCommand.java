@@ -10,17 +10,22 @@ import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Goes through what most starts go through, for java to write an AOT cache of it. */
+/** Training run for the AOT cache: what most starts load, and the load whose profiles it keeps. */
 @Command(name = "rehearse", hidden = true, description = "Go through what most starts do.")
 final class RehearseCommand implements Callable<Integer> {
   private static final String ENDPOINT = "  endpoint   ";
+  private static final String IN_FRONT = "in front  ./kvasir serve --worker ";
+
+  /** Load with which most of what a request goes through has profiles. */
+  private static final List<String> LOAD =
+      List.of("--requests=12000", "--duration=60", "--concurrency=48");
+
   private static final int PIPE_CHARS = 1 << 16;
 
   private static final String WORKLOAD =
@@ -33,14 +38,6 @@ final class RehearseCommand implements Callable<Integer> {
       """;
 
   private final PrintWriter err;
-
-  @Option(
-      names = "--warm-up",
-      paramLabel = "TIME",
-      description =
-          "Longest time that the gateway takes to compile its code; the default is enough for most"
-              + " of what a request goes through (default: 40s).")
-  private String warmUp = "40s";
 
   @Parameters(paramLabel = "FOLDER", description = "Folder for temporary files.")
   private Path folder = Path.of("");
@@ -55,22 +52,32 @@ final class RehearseCommand implements Callable<Integer> {
     var nowhere = new PrintWriter(Writer.nullWriter());
     int worst = run(nowhere, "--help");
     worst = Math.max(worst, run(nowhere, "simulate", "--workload", workload.toString()));
-    var engines = served(engines());
-    worst = Math.max(worst, run(nowhere, load(engines)));
-    return Math.max(worst, run(nowhere, load(served(inFrontOf(engines)))));
+    var engines = served(ENDPOINT, serve("--disk-blocks=64", "--cache-dir=" + folder));
+    var few = load(engines, "--requests=4", "--concurrency=2");
+    worst = Math.max(worst, run(nowhere, few));
+    var worker = served(IN_FRONT, "fleet", "--workers=1", "--port=0", "--control-port=0");
+    var gateway =
+        served(
+            ENDPOINT,
+            serve(
+                "--worker=" + worker,
+                "--naming=tokens",
+                "--cache-dir=" + folder.resolve("gateway")));
+    var many = load(gateway, LOAD.toArray(String[]::new));
+    return Math.max(worst, run(nowhere, many));
   }
 
-  /** Serves until the process ends, and answers where. */
-  private String served(String... words) throws IOException {
+  /** Starts a server that runs until the process ends, and returns what its output says of it. */
+  private String served(String before, String... words) throws IOException {
     var reader = new PipedReader(PIPE_CHARS);
     var out = new PrintWriter(new PipedWriter(reader), true);
     Thread.ofPlatform().name("kvasir-rehearsal").daemon(true).start(() -> serve(out, words));
     try (var lines = new BufferedReader(reader)) {
       for (var line = lines.readLine(); line != null; line = lines.readLine()) {
-        if (line.startsWith(ENDPOINT)) return line.substring(ENDPOINT.length()).replace("/v1", "");
+        if (line.startsWith(before)) return line.substring(before.length()).replace("/v1", "");
       }
     }
-    throw new IOException("the server ended before it served");
+    throw new IOException(words[0] + " ended before it served");
   }
 
   private void serve(PrintWriter out, String... words) {
@@ -78,46 +85,23 @@ final class RehearseCommand implements Callable<Integer> {
     out.close();
   }
 
-  private String[] engines() {
-    return words("--disk-blocks=64", "--cache-dir=" + folder.resolve("cache"));
+  private static String[] serve(String... more) {
+    return words(List.of("serve", "--port=0", "--admin-port=0"), more);
   }
 
-  /**
-   * A gateway, whose warm-up is the load that the profiles in the cache are of. Its tokenizer has
-   * the bytes alone: profiles are of the ways taken, whatever the vocabulary.
-   */
-  private String[] inFrontOf(String worker) throws IOException {
-    Files.writeString(folder.resolve("tokenizer.json"), BytesTokenizer.json());
-    Files.writeString(folder.resolve("chat_template.jinja"), BytesTokenizer.TEMPLATE);
-    return words(
-        "--worker=" + worker,
-        "--naming=tokens",
-        "--tokenizer=" + folder,
-        "--cache-dir=" + folder.resolve("gateway"),
-        "--warm-up=" + warmUp);
+  private static String[] load(String url, String... more) {
+    return words(List.of("load", "--url=" + url, "--prompt-tokens=24", "--output-tokens=16"), more);
   }
 
-  private static String[] words(String... more) {
-    var words = new ArrayList<>(List.of("serve", "--port=0", "--admin-port=0"));
+  private static String[] words(List<String> first, String... more) {
+    var words = new ArrayList<>(first);
     words.addAll(List.of(more));
     return words.toArray(String[]::new);
   }
 
-  private static String[] load(String url) {
-    return new String[] {
-      "load",
-      "--url",
-      url,
-      "--requests=4",
-      "--concurrency=2",
-      "--prompt-tokens=24",
-      "--output-tokens=16"
-    };
-  }
-
-  /** As a start does, but for settings from the environment. */
+  /** Runs a command as a start does, without settings from the environment. */
   private int run(PrintWriter out, String... words) {
-    int code = Main.run(out, err, Collections.emptyMap(), words);
+    int code = Main.run(out, err, Map.of("XDG_CACHE_HOME", folder.toString()), words);
     if (code != ExitCode.OK) err.println(String.join(" ", words) + " ended with " + code);
     return code;
   }

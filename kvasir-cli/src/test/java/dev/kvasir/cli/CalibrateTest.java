@@ -8,10 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Profiles on the command line: made from captures, and simulated with. */
+@Tag("all")
 class CalibrateTest {
   private static final Path PROFILE =
       Path.of(System.getProperty("kvasir.root", ".."))

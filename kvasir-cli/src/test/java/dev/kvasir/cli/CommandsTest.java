@@ -78,7 +78,6 @@ final class CommandsTest {
               "--worker=http://127.0.0.1:1",
               "--port=0",
               "--admin-port=0",
-              "--warm-up=0s",
               "--tokenizer=tiny=" + wrong);
 
       assertThat(code).as(wrong).isEqualTo(ExitCode.USAGE);
@@ -168,6 +167,15 @@ final class CommandsTest {
         .containsExactly(
             "kvasir: unknown option '--cache-dri'; did you mean '--cache-dir'?"
                 + " Try 'kvasir doctor --help'.");
+  }
+
+  @Test
+  void removedOptionIsAnsweredWithWhatToDo() {
+    assertThat(kvasir("serve", "--warm-up=0s")).isEqualTo(ExitCode.USAGE);
+
+    assertThat(err.toString().lines()).hasSize(1);
+    assertThat(err.toString())
+        .startsWith("kvasir: there is no option '--warm-up' any more; leave it out");
   }
 
   @Test

@@ -23,7 +23,7 @@ final class FaultsTest {
   @Test
   void aFaultThatDoesNotFitIsNamedWithItsFileAndWhatToDo() throws Exception {
     write(SOURCE, "int once = 1;\nint twice;\nint twice;\n");
-    write(TEST, "@Test void holds() {}\n");
+    write(TEST, "final class RateTest {\n\n@Test void holds() {}\n}\n");
     fault("fits", "RateTest.holds", SOURCE, "int once = 1;", "int once = 2;");
     fault("moved", "RateTest.holds", SOURCE, "int gone;", "");
     fault("many", "RateTest.holds", SOURCE, "int twice;", "");
@@ -49,6 +49,21 @@ final class FaultsTest {
     assertThat(result.out())
         .contains("Faults that do not fit the code: 7.", "tools/prove-checks --faults NAME")
         .doesNotContain("fits.fault");
+  }
+
+  @Test
+  void threeQuartersOfTheFaultsMustBeFoundWithoutSlowTests() throws Exception {
+    write(SOURCE, "int once = 1;\n");
+    write(
+        TEST,
+        "final class RateTest {\n\n@Test void holds() {}\n\n@Tag(\"all\") @Test void runs() {}\n}");
+    fault("quick", "RateTest.holds", SOURCE, "int once = 1;", "int once = 2;");
+    assertThat(read(folder).exit()).isZero();
+
+    fault("slow", "RateTest.runs", SOURCE, "int once = 1;", "int once = 3;");
+
+    assertThat(read(folder).exit()).isEqualTo(1);
+    assertThat(read(folder).out()).contains("Of 2 faults, mvn verify finds 1");
   }
 
   private static String misfit(String name, String why) {

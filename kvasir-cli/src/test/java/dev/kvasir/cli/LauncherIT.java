@@ -27,10 +27,8 @@ final class LauncherIT {
 
   @BeforeEach
   void copyWhatWasBuilt() throws IOException {
-    for (String file : List.of("kvasir", "tools/find-jdk", JAR)) {
-      Path copy = folder.resolve(file);
-      Files.createDirectories(copy.resolveSibling("."));
-      Files.copy(Script.projectRoot().resolve(file), copy);
+    for (var file : List.of("kvasir", "tools/find-jdk", "tools/aot-cache", "packaging/jvm", JAR)) {
+      Script.copy(file, folder);
     }
     Path tools =
         Script.gatherTools(

@@ -33,12 +33,25 @@ final class LauncherTest {
     "rm"
   };
 
-  /** Tells how it is called, and makes an AOT cache if that is what it is asked for. */
+  private static final List<String> SCRIPTS =
+      List.of("kvasir", "tools/find-jdk", "tools/build-if-stale", "tools/aot-cache");
+
+  /**
+   * Prints its arguments, those of files in their place, and makes an AOT cache if that is what it
+   * is asked for.
+   */
   private static final String JAVA =
       """
-      printf '<%s>' "$@"
       for argument; do
-        case $argument in -XX:AOTCacheOutput=*) echo rehearsed >"${argument#*=}" ;; esac
+        case $argument in
+          -XX:AOTCacheOutput=*) echo rehearsed >"${argument#*=}" ;;
+          @*)
+            while read -r option; do
+              case $option in '' | \\#*) ;; *) printf '<%s>' $option ;; esac
+            done <"${argument#@}"
+            continue ;;
+        esac
+        printf '<%s>' "$argument"
       done
       """;
 
@@ -61,11 +74,8 @@ final class LauncherTest {
   @BeforeEach
   void makeAProject() throws IOException {
     project = folder.toRealPath().resolve("a project");
-    for (String script : List.of("kvasir", "tools/find-jdk")) {
-      Path copy = project.resolve(script);
-      Files.createDirectories(copy.resolveSibling("."));
-      Files.copy(Script.projectRoot().resolve(script), copy);
-    }
+    for (String script : SCRIPTS) Script.copy(script, project);
+    Script.copy("packaging/jvm", project);
     Files.createDirectories(project.resolve("kvasir-cli/src/main/java"));
     for (String file : List.of("pom.xml", "kvasir-cli/pom.xml", "kvasir-cli/src/main/java/A")) {
       Files.writeString(project.resolve(file), "");

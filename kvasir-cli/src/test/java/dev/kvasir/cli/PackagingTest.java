@@ -27,6 +27,18 @@ class PackagingTest {
   private static final Pattern PORT =
       Pattern.compile("(?:--port[\", ]+|EXPOSE |ontainerPort: |\\bport: )(\\d+)");
 
+  @Test
+  void optionsOfTheJvmAreExplainedAndNoneIsDiagnostic() throws IOException {
+    try (var files = Files.list(FOLDER.resolve("jvm"))) {
+      for (var file : files.toList()) {
+        assertThat(Files.readString(file))
+            .as(file.toString())
+            .startsWith("# ")
+            .doesNotContain("UnlockDiagnosticVMOptions", "UnlockExperimentalVMOptions");
+      }
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {"Dockerfile", "kvasir.service", "kubernetes.yaml", "kustomize/gateway.yaml"})

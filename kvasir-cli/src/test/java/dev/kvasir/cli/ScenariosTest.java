@@ -7,12 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 
 /** The scenarios in examples run, and show what their comments promise. */
+@Tag("all")
 final class ScenariosTest {
   private static final Path ROOT = Path.of(System.getProperty("kvasir.root", ".."));
   private static final Path EXAMPLES = ROOT.resolve("examples");

@@ -32,6 +32,18 @@ final class Script {
     return Path.of(System.getProperty("kvasir.root", "..")).toAbsolutePath().normalize();
   }
 
+  /** Copies a file of the project, or a folder of files, to the same place below another folder. */
+  static void copy(String name, Path folder) throws IOException {
+    Path source = projectRoot().resolve(name);
+    Path copy = folder.resolve(name);
+    Files.createDirectories(copy.resolveSibling("."));
+    Files.copy(source, copy);
+    if (!Files.isDirectory(source)) return;
+    try (var files = Files.list(source)) {
+      for (Path file : files.toList()) Files.copy(file, copy.resolve(file.getFileName()));
+    }
+  }
+
   static Script start(SequencedMap<String, String> environment, Path folder, String... command) {
     try {
       Path out = Files.createTempFile("kvasir-test", ".out");

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +29,7 @@ import tools.jackson.databind.json.JsonMapper;
  * ask: the simulator foretells what the tier finds.
  */
 @Timeout(300)
+@Tag("all")
 final class TierTraceTest {
   private static final int CHUNKS_MAX = 5_000;
   private static final int STRIDE = 4 * 4_096;

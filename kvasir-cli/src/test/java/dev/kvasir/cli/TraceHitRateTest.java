@@ -6,6 +6,7 @@ import dev.kvasir.cli.process.ExitCode;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -13,6 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
  * Tests how much routing finds cached of a recorded day of conversations over eight instances, by
  * the command that a user would run: requests take their time, and caches are those of the engines.
  */
+@Tag("all")
 class TraceHitRateTest {
   @Test
   void balancedFindsMoreThanAThirdOfThePromptTokens() {

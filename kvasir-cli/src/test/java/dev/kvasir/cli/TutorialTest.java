@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,6 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The tutorial, command by command: a server runs until a command comes that does not ask it. */
 @Timeout(240)
+@Tag("all")
 class TutorialTest {
   private static final Path ROOT = Script.projectRoot();
 

@@ -12,12 +12,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 
 /** A capture whose cluster was itself simulated: what it is made of must be found again. */
+@Tag("all")
 class ValidateTest {
   private static final JsonMapper JSON = JsonMapper.shared();
   private static final List<String> SETTINGS =

@@ -22,12 +22,14 @@ import java.util.HashMap;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** INV-6: an answer is the same, token for token, wherever its prefix came from. */
+@Tag("all")
 class AnswerEqualityTest {
   private static final int TOKENS_MAX = 24;
   private static final String TEXT =

@@ -23,10 +23,12 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A prefix of 600 tokens lies on a Redis: its costs decide between loading and computing it. */
+@Tag("all")
 class BreakEvenTest {
   private static final int PREFIX_TOKENS = 600;
   private static final int BLOCKS = PREFIX_TOKENS / 16;

@@ -40,12 +40,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Two groups of engines that have nothing in common but a server: what one computed both have. */
+@Tag("all")
 class SharingTest {
   private static final Duration DRAIN = Duration.ofSeconds(20);
   private static final String PROMPT = "what one has computed the other need not ".repeat(12);

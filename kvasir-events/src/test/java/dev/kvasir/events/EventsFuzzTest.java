@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.zeromq.ZContext;
@@ -35,6 +36,7 @@ import org.zeromq.ZContext;
  * small heap. A failing seed is printed; {@code -Dkvasir.fuzz.seed=N} replays it.
  */
 @Timeout(1_200)
+@Tag("all")
 class EventsFuzzTest {
   private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
   private static final int ENGINES = 64 * SCALE;

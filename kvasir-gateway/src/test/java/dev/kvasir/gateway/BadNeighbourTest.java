@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -42,6 +43,7 @@ import org.junit.jupiter.api.Timeout;
  * machine of its own.
  */
 @Timeout(300)
+@Tag("all")
 class BadNeighbourTest {
   private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
   private static final int ASKED = Integer.getInteger("kvasir.neighbour.requests", 100 * SCALE);

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
  * or ended, nothing of another caller's answer reaches it, and nothing is left behind.
  */
 @Timeout(300)
+@Tag("all")
 class ChangingFaultsTest {
   private static final int CALLERS = 12;
   private static final int REQUESTS = 40 * Integer.getInteger("kvasir.scale", 1);

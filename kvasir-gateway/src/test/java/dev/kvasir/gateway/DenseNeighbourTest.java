@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -39,6 +40,7 @@ import org.junit.jupiter.api.Timeout;
  * with its wait while the first one sends as many bytes of ordinary chats.
  */
 @Timeout(1_800)
+@Tag("all")
 class DenseNeighbourTest {
   private static final int SECONDS = Integer.getInteger("kvasir.dense.seconds", 4);
   private static final int CONNECTIONS = 7;

@@ -20,11 +20,13 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Many streams through workers that die in every way at every place. */
 @Timeout(300)
+@Tag("all")
 class FaultStormTest {
   private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
   private static final int STREAMS = SCALE == 1 ? 2_000 : 5_000 * SCALE;

@@ -38,6 +38,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -47,6 +48,7 @@ import org.junit.jupiter.api.Timeout;
  * {@code -Dkvasir.fuzz.seed=N} replays it.
  */
 @Timeout(7_200)
+@Tag("all")
 class FrontFuzzTest {
   private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
 

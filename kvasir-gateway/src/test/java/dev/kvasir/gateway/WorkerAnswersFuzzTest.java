@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Timeout;
  * keeps its books.
  */
 @Timeout(600)
+@Tag("all")
 class WorkerAnswersFuzzTest {
   private static final int BATCHES = 4 * Integer.getInteger("kvasir.scale", 1);
   private static final int REQUESTS = 100;

@@ -7,9 +7,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Runs the model in other processes, whose vectors are narrower or missing. */
+@Tag("all")
 class KernelsTest {
   private static final String MODULE = "--add-modules=jdk.incubator.vector";
 

@@ -12,9 +12,11 @@ import dev.kvasir.text.ChatMessage;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Asks llama.cpp the same, with the same file. */
+@Tag("all")
 class LlamaCppTest {
   private static final String SYSTEM = "You are Kvasir, a pocket dictionary.";
   private static final List<String> QUESTIONS =

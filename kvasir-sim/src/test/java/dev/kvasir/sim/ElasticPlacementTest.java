@@ -34,6 +34,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -43,6 +44,7 @@ import org.junit.jupiter.api.Test;
  * run, and five in the long profile. Policies are compared with the same patience of sessions: else
  * the one whose sessions leave a busy home sooner wins by that alone.
  */
+@Tag("all")
 class ElasticPlacementTest {
   private static final int BLOCK_TOKENS = 64;
   private static final double WITHIN = 1.02;

@@ -10,12 +10,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the tests of the Python package that need no vLLM, against the daemon as it is built. */
 @Timeout(300)
+@Tag("all")
 class PythonPackageTest {
   private static final Path PACKAGE =
       Path.of(System.getProperty("kvasir.root", ".."), "python", "kvasir-vllm");

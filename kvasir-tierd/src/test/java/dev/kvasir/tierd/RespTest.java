@@ -23,12 +23,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The Redis protocol of the daemon, byte for byte and with the clients that people have. */
 @Timeout(180)
+@Tag("all")
 class RespTest {
   private static final String PASSWORD = "correct horse";
   private static final int BLOCK_BYTES = 8_192;

@@ -6,12 +6,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A daemon in a process of its own survives what its engines do, and what it kept survives it. */
 @Timeout(180)
+@Tag("all")
 class TierProcessTest {
   private static final int ROWS = 64;
 

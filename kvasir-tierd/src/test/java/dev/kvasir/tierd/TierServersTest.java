@@ -19,12 +19,14 @@ import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests what daemons of several machines have in common, and what one does without a disk. */
 @Timeout(180)
+@Tag("all")
 class TierServersTest {
   private static final Logger LOG = Logger.getLogger("dev.kvasir.net");
   private static final Duration LONG = Duration.ofSeconds(20);

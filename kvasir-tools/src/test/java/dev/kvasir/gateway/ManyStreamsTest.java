@@ -35,11 +35,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** As many streams at a time as a gateway is to carry: 600, or 10,000 in the long profile. */
 @Timeout(300)
+@Tag("all")
 class ManyStreamsTest {
   private static final int WANTED = Integer.getInteger("kvasir.scale", 1) == 1 ? 600 : 10_000;
   private static final int STREAMS = Math.min(WANTED, filesMax() / 2 - 200);

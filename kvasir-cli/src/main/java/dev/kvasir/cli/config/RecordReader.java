@@ -52,12 +52,12 @@ public final class RecordReader {
         .forEach(
             (key, value) -> {
               if (known.contains(key)) return;
-              var instead = Removed.key(above + key);
-              if (instead != null) {
+              var gone = RemovedSettings.remedy(above + key);
+              if (gone != null) {
                 throw new SpecError(
                     value.origin().place() + ": " + above + key,
-                    "there is no key '" + key + "' any more",
-                    instead);
+                    "there is no such key any more",
+                    gone);
               }
               var near = Nearest.to(key, known).map(word -> "did you mean '" + word + "'?");
               throw new SpecError(

@@ -23,9 +23,6 @@ final class GatewayOptions {
             Port to listen on; 0 for any free port (default: 8000).
           --admin-port PORT listen.admin-port
             Port of /metrics and draining, on this machine alone (default: 8001).
-          --warm-up TIME listen.warm-up
-            Longest time a gateway takes to compile its code before it listens; 0s for none
-            (default: 20s).
           --routing NAME routing.policy
             Which worker answers: %s (default: balanced).
           --placement NAME routing.placement

@@ -47,7 +47,7 @@ record ServeRun(
       try (var _ = Interrupt.of(asked::countDown, stopMax(settings));
           var _ = HeapKeeper.start();
           var _ = HeapWatchdog.start(() -> Runtime.getRuntime().halt(HeapWatchdog.EXIT_CODE));
-          var serving = Serving.of(settings, folder, version, settings.listen().warmUp());
+          var serving = Serving.of(settings, folder, version);
           var _ = new Reload(configuration, settings, serving, RELOAD_PACE, log::say)) {
         double seconds = (System.nanoTime() - begunNanos) / 1e9;
         beside.started(serving, settings, seconds);

@@ -16,8 +16,6 @@ import dev.kvasir.embedded.step.StepLines;
 import dev.kvasir.events.EventRoom;
 import dev.kvasir.events.SubscriberSettings;
 import dev.kvasir.gateway.Gateway;
-import dev.kvasir.gateway.GatewaySettings;
-import dev.kvasir.gateway.GatewayWarmUp;
 import dev.kvasir.gateway.journal.NameKey;
 import dev.kvasir.gateway.picker.Picker;
 import dev.kvasir.gateway.picker.PickerSettings;
@@ -35,7 +33,6 @@ import dev.kvasir.net.Threads;
 import dev.kvasir.net.auth.Access;
 import dev.kvasir.net.server.Endpoint;
 import dev.kvasir.net.server.Exchange;
-import dev.kvasir.net.server.HttpFront;
 import dev.kvasir.offload.state.TieredCacheState;
 import dev.kvasir.tierd.TierDaemon;
 import dev.kvasir.tierd.feed.TierFeedReader;
@@ -84,9 +81,6 @@ final class Serving implements AutoCloseable {
   /** The tiers below workers of this machine; null where the settings have none. */
   private @Nullable TierDaemon below;
 
-  /** Time that the gateway may spend on warming up before it listens. */
-  private final Duration warmUp;
-
   private final WorkerSources sources = new WorkerSources(this::use);
   private Optional<Gateway> gateway = Optional.empty();
   private Optional<Picker> picker = Optional.empty();
@@ -101,9 +95,8 @@ final class Serving implements AutoCloseable {
 
   private volatile boolean catchingUp;
 
-  private Serving(String version, Duration warmUp) {
+  private Serving(String version) {
     this.version = version;
-    this.warmUp = warmUp;
     network = owned.add(Network.open());
   }
 
@@ -113,23 +106,13 @@ final class Serving implements AutoCloseable {
    * @param usualFolder where files lie, unless the settings say otherwise
    */
   static Serving of(Deployment settings, Path usualFolder, String version) throws IOException {
-    return of(settings, usualFolder, version, Duration.ZERO);
-  }
-
-  /**
-   * Starts all that the settings ask for.
-   *
-   * @param warmUp how long the gateway may have its code compiled before it listens
-   */
-  static Serving of(Deployment settings, Path usualFolder, String version, Duration warmUp)
-      throws IOException {
     settings.requireServable();
     OutputFile.require(settings.files().capture(), settings.files().requests());
     // Read before anything is opened: what is wrong with it is told at once.
     settings.listen().keys();
     return settings.isEmbedded()
         ? embedded(settings, settings.folder(usualFolder), version)
-        : inFront(settings, settings.folder(usualFolder), new Serving(version, warmUp));
+        : inFront(settings, settings.folder(usualFolder), new Serving(version));
   }
 
   /** The gateway in front of workers that run elsewhere. */
@@ -161,7 +144,7 @@ final class Serving implements AutoCloseable {
     // The model is read on one processor while the network starts on another.
     var loading = new FutureTask<>(() -> settings.engines().load(folder));
     Thread.ofPlatform().name("kvasir-load").daemon(true).start(loading);
-    var serving = new Serving(version, Duration.ZERO);
+    var serving = new Serving(version);
     try {
       LoadedModel model = serving.owned.add(loaded(loading));
       var started =
@@ -217,15 +200,6 @@ final class Serving implements AutoCloseable {
     var peer = peer(settings, terms(settings, tokens), secret);
     var beside =
         new Gateway.Beside(version, tieredCache, adminEndpoints(), tokenizer(texts), engines, peer);
-    var warming =
-        new Gateway.Beside(
-            version,
-            () -> TieredCacheState.NONE,
-            List.of(),
-            asking -> FileTokenizers.warmingUp(texts, asking),
-            List.of());
-    requireFree(gatewaySettings);
-    var _ = GatewayWarmUp.run(network, gatewaySettings, warming, warmUp);
     var started = owned.add(Gateway.start(network, gatewaySettings, beside));
     gateway = Optional.of(started);
     join(settings, started, secret);
@@ -237,14 +211,6 @@ final class Serving implements AutoCloseable {
             : workers.stream().map(each -> each.url().toString()).toList();
     var key = gatewaySettings.workerKey();
     started.captureHead(() -> head.line(ReportedKvMemory.ofAll(servers, key.isEmpty() ? null : key)));
-  }
-
-  /** Before the warm-up, which takes long. */
-  private static void requireFree(GatewaySettings settings) {
-    HttpFront.requireFree(settings.api());
-    HttpFront.requireFree(settings.admin());
-    var metrics = settings.metrics();
-    if (metrics != null) HttpFront.requireFree(metrics);
   }
 
   /** Returns what it exchanges with other gateways. */

@@ -27,7 +27,6 @@ import java.util.regex.Pattern;
  *     keys, other names are refused on loopback addresses
  * @param metrics where metrics are served besides the admin port
  * @param restart how the next process takes over
- * @param warmUp how long a gateway may take, before it listens, to have its code compiled
  */
 public record ListenSettings(
     String host,
@@ -39,8 +38,7 @@ public record ListenSettings(
     @Nullable Path tlsKey,
     List<String> names,
     Metrics metrics,
-    Restart restart,
-    Duration warmUp) {
+    Restart restart) {
   public static final ListenSettings DEFAULT =
       new ListenSettings(
           HttpSettings.LOOPBACK,
@@ -52,8 +50,7 @@ public record ListenSettings(
           null,
           List.of(),
           Metrics.NONE,
-          Restart.DEFAULT,
-          Duration.ofSeconds(20));
+          Restart.DEFAULT);
 
   /**
    * A server for metrics alone, which Prometheus can reach from another machine.
@@ -110,9 +107,6 @@ public record ListenSettings(
             "name '" + name + "', expected a host name without scheme and port, as in example.org");
       }
     }
-    if (warmUp.isNegative()) {
-      throw new IllegalArgumentException("warm-up " + warmUp + ", expected 0s or longer");
-    }
     if ((tlsCertificate == null) != (tlsKey == null)) {
       throw new IllegalArgumentException("TLS needs both tls-certificate and tls-key");
     }
@@ -139,8 +133,7 @@ public record ListenSettings(
         same ? from.tlsKey : tlsKey,
         names,
         metrics,
-        new Restart(from.restart.leaveTime(), from.restart.finishTime(), restart.port()),
-        warmUp);
+        new Restart(from.restart.leaveTime(), from.restart.finishTime(), restart.port()));
   }
 
   /** The certificate and its key; null for plain HTTP. */

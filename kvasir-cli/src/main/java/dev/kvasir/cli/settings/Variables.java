@@ -20,7 +20,6 @@ public final class Variables {
           "KVASIR_JAVA_OPTS",
           "KVASIR_DEBUG",
           "KVASIR_API_KEY",
-          "KVASIR_REHEARSAL",
           "KVASIR_JDK_FOLDERS",
           "KVASIR_CUDA_LIBRARIES",
           "KVASIR_WORKERS");

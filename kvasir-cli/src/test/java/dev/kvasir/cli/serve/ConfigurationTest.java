@@ -138,7 +138,8 @@ class ConfigurationTest {
   @Test
   void whatIsWrongIsToldWithItsPlaceAndWhatWasExpected() {
     wrong("listen:\n  prot: 1", ":2: listen.prot: unknown key 'prot'", "mean 'port'?");
-    wrong("hardware: {fit: a.csv}", "there is no key 'fit' any more", "'kvasir calibrate'");
+    wrong("hardware: {fit: a.csv}", "there is no such key any more", "'kvasir calibrate'");
+    wrong("listen: {warm-up: 0s}", "listen.warm-up: there is no such key any more", "leave it out");
     wrong("listen:\n  port: high", ":2: listen.port: 'high', expected a whole number");
     wrong("listen:\n\n  port: 70000", ":3: listen: port 70000, expected 0 to 65535");
     wrong("listen: 8000", ":1: listen: this is not a section");

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +30,7 @@ import tools.jackson.databind.json.JsonMapper;
  * A gateway that starts beside another one, when workers no longer repeat their first KV events.
  */
 @Timeout(180)
+@Tag("all")
 class PeerSnapshotTest {
   private static final Duration STEP = Duration.ofMillis(1);
   private static final Duration PATIENCE = Duration.ofSeconds(90);

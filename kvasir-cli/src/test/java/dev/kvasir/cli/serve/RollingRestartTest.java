@@ -26,6 +26,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
  * stop.
  */
 @Timeout(180)
+@Tag("all")
 class RollingRestartTest {
   private static final boolean FULL = Integer.getInteger("kvasir.scale", 1) > 1;
   private static final int PER_SECOND =
@@ -153,7 +155,7 @@ class RollingRestartTest {
     var restart = port == 0 ? "leave-time: 1s" : "leave-time: 100ms, port: shared";
     var text =
         """
-        listen: {port: %d, admin-port: 0, warm-up: 0s, restart: {%s, finish-time: 20s}}
+        listen: {port: %d, admin-port: 0, restart: {%s, finish-time: 20s}}
         routing: {probe-pace: 200ms}
         workers:
         %s\

@@ -36,6 +36,7 @@ import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -43,6 +44,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Tests what `kvasir serve` starts, with requests from a real client. */
+@Tag("all")
 class ServeTest {
   private static final Path LISTENING = Path.of("/proc/self/net/tcp");
   private static final Pattern SOCKET = Pattern.compile("socket:\\[(\\d+)]");

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,7 @@ import tools.jackson.databind.json.JsonMapper;
  * bucket below its memory, the second only the Redis, the third only the bucket.
  */
 @Timeout(180)
+@Tag("all")
 class SharedServersTest {
   private static final String ONE = "what one has computed the others need not ".repeat(12);
   private static final String ANOTHER = "three begin with the same at the same time ".repeat(12);

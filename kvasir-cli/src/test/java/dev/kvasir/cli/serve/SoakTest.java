@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -27,6 +28,7 @@ import tools.jackson.databind.json.JsonMapper;
  *
  * <p>{@code -Dkvasir.soak.seconds=N} says for how long; the long profile takes half an hour.
  */
+@Tag("all")
 class SoakTest {
   private static final Duration LENGTH =
       Duration.ofSeconds(Integer.getInteger("kvasir.soak.seconds", 30));

@@ -27,7 +27,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -66,12 +65,6 @@ public final class FileTokenizers implements PromptTokenizer {
     TOOLS
   }
 
-  /** Nothing of a warm-up is written to the log. */
-  private enum Purpose {
-    SERVING,
-    WARM_UP
-  }
-
   /** A prompt whose tokens a worker is asked for. */
   private record Sample(Kind kind, String path, String body) {}
 
@@ -97,10 +90,6 @@ public final class FileTokenizers implements PromptTokenizer {
   private static final String COMPLETIONS = "/v1/completions";
   private static final Duration CHECK_PACE = Duration.ofMinutes(5);
 
-  /** Number of starts that a warm-up repeats, one after every {@link #START_PROMPTS} prompts. */
-  private static final int STARTS = 32;
-
-  private static final int START_PROMPTS = 32;
   private static final List<Sample> SAMPLES =
       List.of(
           new Sample(Kind.COMPLETION, COMPLETIONS, "\"prompt\": \"" + Samples.TEXT + "\""),
@@ -111,7 +100,6 @@ public final class FileTokenizers implements PromptTokenizer {
 
   private final Map<String, Model> models = new TreeMap<>();
   private final PromptTokenizer workers;
-  private final Purpose purpose;
   public static final MetricSet<FileTokenizers> METRICS =
       new MetricSet<FileTokenizers>()
           .per(
@@ -136,53 +124,9 @@ public final class FileTokenizers implements PromptTokenizer {
    * @param workers asks a worker
    */
   public FileTokenizers(Map<String, ModelText> texts, PromptTokenizer workers) {
-    this(texts, workers, Purpose.SERVING);
-  }
-
-  private FileTokenizers(Map<String, ModelText> texts, PromptTokenizer workers, Purpose purpose) {
-    this.purpose = purpose;
     texts.forEach((name, text) -> models.put(name, new Model(name, text)));
     this.workers = workers;
     for (var used : Used.values()) counts.put(used, new LongAdder());
-  }
-
-  /** Believes the files without asking a worker first: for prompts of nobody's. */
-  private static FileTokenizers unchecked(Map<String, ModelText> texts, PromptTokenizer workers) {
-    var all = new FileTokenizers(texts, workers, Purpose.WARM_UP);
-    for (var model : all.models.values()) {
-      var kinds =
-          model.text.hasTemplate() ? EnumSet.allOf(Kind.class) : EnumSet.of(Kind.COMPLETION);
-      model.found = new Found(kinds, Contents.TEXTS, System.nanoTime());
-    }
-    return all;
-  }
-
-  /**
-   * For a warm-up, whose worker does not have the model: the first prompts go the way they go after
-   * a start, through checks and questions to the worker, and all others the usual way.
-   */
-  public static PromptTokenizer warmingUp(Map<String, ModelText> texts, PromptTokenizer workers) {
-    var usual = unchecked(texts, workers);
-    var starts = new FileTokenizers[STARTS];
-    for (int i = 0; i < STARTS; i++)
-      starts[i] = new FileTokenizers(texts, workers, Purpose.WARM_UP);
-    var count = new AtomicInteger();
-    return new PromptTokenizer() {
-      @Override
-      public Future<int[]> tokens(Context context, String path, byte[] fields) {
-        return next().tokens(context, path, fields);
-      }
-
-      @Override
-      public Future<int[]> tokens(Context context, String path, RequestFields fields) {
-        return next().tokens(context, path, fields);
-      }
-
-      private PromptTokenizer next() {
-        int start = count.getAndIncrement() / START_PROMPTS;
-        return start < STARTS ? starts[start] : usual;
-      }
-    };
   }
 
   @Override
@@ -254,7 +198,7 @@ public final class FileTokenizers implements PromptTokenizer {
   }
 
   private void tell(Model model, Throwable failure) {
-    if (purpose == Purpose.WARM_UP || model.isUnsupportedTold.getAndSet(true)) return;
+    if (model.isUnsupportedTold.getAndSet(true)) return;
     LOG.log(
         WARNING,
         "a worker is asked for the tokens of a request for model \"{0}\", since {1};"
@@ -358,7 +302,6 @@ public final class FileTokenizers implements PromptTokenizer {
   }
 
   private void tell(Model model, Found found) {
-    if (purpose == Purpose.WARM_UP) return;
     var before = model.found;
     if (before != null && before.kinds.equals(found.kinds)) return;
     var missing = EnumSet.complementOf(EnumSet.copyOf(all(found.kinds)));

@@ -13,11 +13,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The page in a real browser. */
 @Timeout(180)
+@Tag("all")
 class DashboardPageTest {
   private static final int CTRL = 2;
   private static final String LIVE = "document.querySelector('#link')?.dataset.is === 'live'";

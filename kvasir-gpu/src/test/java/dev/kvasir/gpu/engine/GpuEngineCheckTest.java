@@ -11,10 +11,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the check of the engine on a card with the stand-in. */
+@Tag("all")
 final class GpuEngineCheckTest {
   private static final int SCALE = Integer.getInteger("kvasir.scale", 1);
 

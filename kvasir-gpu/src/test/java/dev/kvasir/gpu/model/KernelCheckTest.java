@@ -7,9 +7,11 @@ import dev.kvasir.gpu.model.GpuShape.Extra;
 import dev.kvasir.gpu.model.GpuShape.RopePairs;
 import java.io.IOException;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+@Tag("all")
 final class KernelCheckTest {
   /** Shapes that differ in all that the kernels are compiled with. */
   private static GpuShape shape(Extra extra) {

@@ -22,9 +22,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The device store on a driver without a GPU, which copies only as often as it is asked. */
+@Tag("all")
 class DeviceStoreTest {
   private static final int BLOCKS = 300;
   private static final DeviceLayout WHOLE = DeviceLayout.contiguous(BLOCKS, 16 << 10);

@@ -14,8 +14,10 @@ import dev.kvasir.tiers.host.HostMemory;
 import dev.kvasir.tiers.host.TestBlocks;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("all")
 class DeviceTierTest {
   private static final DeviceLayout LAYOUT = DeviceLayout.contiguous(16, 16 << 10);
 

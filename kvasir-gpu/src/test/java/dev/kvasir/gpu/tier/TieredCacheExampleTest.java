@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The example runs as its first lines say, with the two modules it names and nothing else. */
+@Tag("all")
 class TieredCacheExampleTest {
   private static final Path ROOT = Path.of(System.getProperty("kvasir.root", ".."));
 

@@ -16,12 +16,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests of what caches find in recorded traces, skipped if they are absent, and in made ones. */
+@Tag("all")
 class CacheReplayTest {
   private static final String CONVERSATIONS = "traces/mooncake/conversation_trace.jsonl";
   private static final String SLICE = "traces/dynamo/mooncake_trace_1000.jsonl";

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** That the tiers can be measured; how fast they are is for a quiet machine to say. */
+@Tag("all")
 class TierBenchTest {
   @TempDir Path temp;
 

@@ -19,9 +19,11 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Damages blocks behind the store's back: each is found out, and none is served. */
+@Tag("all")
 class DamageTest {
   private static final int ROUNDS = Seeds.scale() == 1 ? 10 : 100 * Seeds.scale();
   private static final int BLOCKS = 1000;

@@ -22,10 +22,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A disk that is full, fails now and then, or stands still. */
+@Tag("all")
 class DiskFaultTest {
   private static final int BLOCKS = 16;
   private static final int BLOCK_BYTES = 4096;

@@ -14,10 +14,12 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Ends a process that stores blocks, again and again, and looks at what it left. */
+@Tag("all")
 class KillTest {
   private static final int KILLS = 16;
   private static final int CHAINS_LONG = 20;

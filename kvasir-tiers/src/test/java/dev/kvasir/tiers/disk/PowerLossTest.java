@@ -6,11 +6,13 @@ import dev.kvasir.Seeds;
 import dev.kvasir.tiers.host.Quiet;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Tests what a disk tier keeps when the machine stops at any time, and the process at any other.
  */
+@Tag("all")
 class PowerLossTest {
   private static final int SEEDS = Seeds.scale() == 1 ? 60 : 200 * Seeds.scale();
   private static final int LIVES = 100;

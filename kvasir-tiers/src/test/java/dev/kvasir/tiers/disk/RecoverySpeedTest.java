@@ -14,10 +14,12 @@ import dev.kvasir.tiers.host.TestBlocks;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Measures how long a restart takes before the tier serves. */
+@Tag("all")
 class RecoverySpeedTest {
   private static final int BLOCKS = 100_000;
 

@@ -23,11 +23,13 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.Jedis;
 
 /** A Redis that fails, stalls, lies and dies: it costs time, never a byte. */
+@Tag("all")
 class RemoteFaultTest {
   private static final int BLOCKS = 64;
   private static final Duration TIMEOUT = Duration.ofMillis(500);

@@ -49,9 +49,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("all")
 class RemoteStoreTest {
   private static final int BLOCK_BYTES = 64 << 10;
   private static final Secret SECRET = Secret.of("0123456789abcdef0123456789abcdef");

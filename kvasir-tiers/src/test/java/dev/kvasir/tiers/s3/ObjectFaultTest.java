@@ -20,10 +20,12 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A bucket that fails, stalls, lies and dies: it costs time, never a byte. */
+@Tag("all")
 class ObjectFaultTest {
   private static final int BLOCKS = 32;
   private static final int FAILURES_MAX = 5;

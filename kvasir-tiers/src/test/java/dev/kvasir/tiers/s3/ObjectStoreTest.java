@@ -31,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,6 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.core.sync.RequestBody;
 
 @Timeout(180)
+@Tag("all")
 class ObjectStoreTest {
   static final int BLOCK_BYTES = 16 << 10;
   private static final Secret SECRET = Secret.of("0123456789abcdef0123456789abcdef");

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
  * one are printed.
  */
 @Timeout(3_600)
+@Tag("all")
 class ParserFuzzTest {
   private static final long INPUTS = 60_000L * Integer.getInteger("kvasir.scale", 1);
   private static final long SEED = Long.getLong("kvasir.seed", 20_261_117);

@@ -24,11 +24,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** LangChain4j, against gateway and fleet. */
 @Timeout(180)
+@Tag("all")
 class LangChain4jTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final ChatRequest QUESTION =

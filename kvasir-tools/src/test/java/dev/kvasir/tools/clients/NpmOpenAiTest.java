@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
@@ -24,6 +25,7 @@ import tools.jackson.databind.JsonNode;
  * OpenAI's own client for JavaScript, against gateway and fleet; where Node.js and npm are here.
  */
 @Timeout(180)
+@Tag("all")
 class NpmOpenAiTest {
   private static final String PACKAGE = "openai@6.49.0";
   private static final Path FOLDER = Path.of("target", "npm").toAbsolutePath();

@@ -20,11 +20,13 @@ import java.time.Duration;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** OpenAI's own client for Java, against gateway and fleet. */
 @Timeout(180)
+@Tag("all")
 class OpenAiJavaTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 

@@ -13,12 +13,14 @@ import java.nio.file.Path;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.TrustManager;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A gateway that speaks TLS, and a client that trusts its certificate or does not. */
 @Timeout(180)
+@Tag("all")
 class TlsTest {
   @TempDir private Path folder;
 
