@@ -26,10 +26,9 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A prompt's blocks leave the top of the tiered cache and come back: GPU, host, disk, or host and
- * disk where there is no GPU. Run, with an empty folder: java --enable-native-access=ALL-UNNAMED
- * -cp
- * "kvasir-core/target/classes:kvasir-net/target/classes:kvasir-tiers/target/classes:kvasir-gpu/target/classes"
- * examples/TieredCache.java FOLDER
+ * disk where there is no GPU. Run, with an empty folder and the folders {@code target/classes} of
+ * kvasir-core, kvasir-net, kvasir-tiers and kvasir-gpu on the class path: java
+ * --enable-native-access=ALL-UNNAMED -cp ... examples/TieredCache.java FOLDER
  */
 final class TieredCache {
   private static final int BLOCK_BYTES = 64 << 10;

@@ -10,7 +10,7 @@ import dev.kvasir.embedded.step.GenerationUsage;
 import dev.kvasir.embedded.step.Piece;
 import dev.kvasir.model.sample.TokenChoice;
 import dev.kvasir.net.openai.Usage;
-import dev.kvasir.net.server.ApiError;
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.EventStream;
 import dev.kvasir.net.server.Reply;
 import java.time.Duration;

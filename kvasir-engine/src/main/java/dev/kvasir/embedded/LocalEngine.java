@@ -2,7 +2,7 @@ package dev.kvasir.embedded;
 
 import dev.kvasir.engine.Engine;
 import dev.kvasir.net.Network;
-import dev.kvasir.net.server.ApiError;
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.InFlight;
 import dev.kvasir.net.server.Reply;
 import dev.kvasir.net.worker.LocalWorker;

@@ -8,7 +8,7 @@ import dev.kvasir.gateway.request.RequestFields;
 import dev.kvasir.net.Json;
 import dev.kvasir.net.auth.Access;
 import dev.kvasir.net.metrics.MetricsText;
-import dev.kvasir.net.server.ApiError;
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.Endpoint;
 import dev.kvasir.net.server.Exchange;
 import dev.kvasir.offload.state.TieredCacheState;

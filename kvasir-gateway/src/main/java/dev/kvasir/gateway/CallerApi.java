@@ -10,7 +10,7 @@ import dev.kvasir.gateway.worker.Worker;
 import dev.kvasir.net.auth.Access;
 import dev.kvasir.net.openai.ModelName;
 import dev.kvasir.net.openai.SessionHint;
-import dev.kvasir.net.server.ApiError;
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.Endpoint;
 import dev.kvasir.net.server.Exchange;
 import dev.kvasir.net.worker.WorkerMessage;

@@ -1,7 +1,5 @@
 package dev.kvasir.net;
 
-import dev.kvasir.net.server.ApiError;
-import dev.kvasir.net.server.Refused;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;

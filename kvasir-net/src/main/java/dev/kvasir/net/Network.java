@@ -1,6 +1,5 @@
 package dev.kvasir.net;
 
-import dev.kvasir.net.server.GuardedTransport;
 import io.netty.channel.Channel;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

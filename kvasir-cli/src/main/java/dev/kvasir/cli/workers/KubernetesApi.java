@@ -3,7 +3,7 @@ package dev.kvasir.cli.workers;
 import dev.kvasir.Nullable;
 import dev.kvasir.cli.settings.KubernetesSettings;
 import dev.kvasir.net.Json;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;

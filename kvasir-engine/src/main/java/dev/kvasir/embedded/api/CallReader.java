@@ -4,8 +4,8 @@ import dev.kvasir.embedded.api.Call.Handover;
 import dev.kvasir.embedded.api.Call.Stream;
 import dev.kvasir.model.sample.SamplingSettings;
 import dev.kvasir.net.Json;
-import dev.kvasir.net.server.ApiError;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.ApiError;
+import dev.kvasir.net.Refused;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 

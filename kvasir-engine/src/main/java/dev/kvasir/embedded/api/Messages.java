@@ -1,7 +1,7 @@
 package dev.kvasir.embedded.api;
 
-import dev.kvasir.net.server.ApiError;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.ApiError;
+import dev.kvasir.net.Refused;
 import dev.kvasir.text.ChatMessage;
 import java.util.ArrayList;
 import java.util.List;

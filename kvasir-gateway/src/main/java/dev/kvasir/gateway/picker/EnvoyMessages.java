@@ -4,7 +4,7 @@ import dev.kvasir.Nullable;
 import dev.kvasir.gateway.picker.Proto.Malformed;
 import dev.kvasir.gateway.picker.Proto.Reader;
 import dev.kvasir.gateway.picker.Proto.Writer;
-import dev.kvasir.net.server.ApiError;
+import dev.kvasir.net.ApiError;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

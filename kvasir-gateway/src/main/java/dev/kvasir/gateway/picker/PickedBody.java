@@ -3,9 +3,9 @@ package dev.kvasir.gateway.picker;
 import dev.kvasir.Nullable;
 import dev.kvasir.gateway.picker.EnvoyMessages.BodyEnd;
 import dev.kvasir.gateway.picker.Proto.Malformed;
-import dev.kvasir.net.server.ApiError;
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.BodyShare;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import io.vertx.core.buffer.Buffer;
 
 /** The body of a request, which Envoy sends in pieces; within the bounds of the picker. */

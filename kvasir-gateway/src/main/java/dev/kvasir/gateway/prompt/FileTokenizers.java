@@ -10,7 +10,7 @@ import dev.kvasir.gateway.request.RequestFields;
 import dev.kvasir.net.metrics.MetricSet;
 import dev.kvasir.net.metrics.MetricsText;
 import dev.kvasir.net.metrics.MetricsText.Label;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import dev.kvasir.text.UnsupportedText;
 import io.vertx.core.Context;
 import io.vertx.core.Future;

@@ -5,7 +5,7 @@ import dev.kvasir.gateway.journal.Outcome;
 import dev.kvasir.gateway.worker.WorkerAnswer;
 import dev.kvasir.net.openai.EventSplitter;
 import dev.kvasir.net.openai.Usage;
-import dev.kvasir.net.server.ApiError;
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.Exchange;
 import dev.kvasir.router.flow.LegFailure;
 import dev.kvasir.router.flow.RequestEnd.Verdict;

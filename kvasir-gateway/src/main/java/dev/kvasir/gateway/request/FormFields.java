@@ -1,8 +1,8 @@
 package dev.kvasir.gateway.request;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.net.server.ApiError;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.ApiError;
+import dev.kvasir.net.Refused;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;

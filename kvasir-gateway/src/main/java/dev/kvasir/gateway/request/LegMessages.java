@@ -7,7 +7,7 @@ import dev.kvasir.gateway.worker.Connector;
 import dev.kvasir.gateway.worker.Upstream;
 import dev.kvasir.gateway.worker.Worker;
 import dev.kvasir.net.server.Exchange;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import dev.kvasir.net.worker.NamedTokens;
 import dev.kvasir.net.worker.WorkerMessage;
 import io.vertx.core.MultiMap;

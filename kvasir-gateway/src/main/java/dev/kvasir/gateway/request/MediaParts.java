@@ -2,7 +2,7 @@ package dev.kvasir.gateway.request;
 
 import dev.kvasir.kv.name.Sha256;
 import dev.kvasir.net.Json;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;

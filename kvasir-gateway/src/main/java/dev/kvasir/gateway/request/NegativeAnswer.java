@@ -2,7 +2,7 @@ package dev.kvasir.gateway.request;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.gateway.worker.WorkerAnswer;
-import dev.kvasir.net.server.ApiError;
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.Exchange;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;

@@ -10,7 +10,7 @@ import dev.kvasir.gateway.worker.UpstreamCall;
 import dev.kvasir.gateway.worker.Worker;
 import dev.kvasir.gateway.worker.WorkerAnswer;
 import dev.kvasir.net.openai.Usage;
-import dev.kvasir.net.server.ApiError;
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.Exchange;
 import dev.kvasir.net.worker.WorkerMessage;
 import dev.kvasir.router.flow.LegFailure;

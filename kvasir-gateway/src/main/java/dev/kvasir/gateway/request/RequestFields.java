@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.net.Json;
-import dev.kvasir.net.server.ApiError;
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.BodyShare;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;

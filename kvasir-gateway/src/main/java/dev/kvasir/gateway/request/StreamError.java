@@ -1,7 +1,7 @@
 package dev.kvasir.gateway.request;
 
 import dev.kvasir.net.Json;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import java.util.Locale;
 
 /**

@@ -6,7 +6,7 @@ import dev.kvasir.gateway.worker.Upstream;
 import dev.kvasir.gateway.worker.WholeCall;
 import dev.kvasir.gateway.worker.Worker;
 import dev.kvasir.net.Json;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import dev.kvasir.net.worker.WorkerMessage;
 import io.vertx.core.Context;
 import io.vertx.core.Future;

@@ -2,7 +2,7 @@ package dev.kvasir.gateway.worker;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.net.auth.Caller;
-import dev.kvasir.net.server.ApiError;
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.Reply;
 import dev.kvasir.net.worker.WorkerMessage;
 import io.vertx.core.Context;

@@ -1,7 +1,7 @@
 package dev.kvasir.gateway.worker;
 
 import dev.kvasir.net.Json;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.HashSet;

@@ -2,7 +2,7 @@ package dev.kvasir.gateway.worker;
 
 import dev.kvasir.net.Json;
 import dev.kvasir.net.LiveLoop;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import dev.kvasir.net.worker.LocalWorker;
 import dev.kvasir.net.worker.WorkerMessage;
 import dev.kvasir.router.worker.WorkerEntry;

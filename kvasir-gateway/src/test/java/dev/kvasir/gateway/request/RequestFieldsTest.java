@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.Seeds;
 import dev.kvasir.gateway.journal.PromptNames;
 import dev.kvasir.net.server.Bodies;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

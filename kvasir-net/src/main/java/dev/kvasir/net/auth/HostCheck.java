@@ -1,8 +1,8 @@
 package dev.kvasir.net.auth;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.net.server.ApiError;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.ApiError;
+import dev.kvasir.net.Refused;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;

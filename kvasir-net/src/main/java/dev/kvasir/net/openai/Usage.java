@@ -2,7 +2,7 @@ package dev.kvasir.net.openai;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.net.Json;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 

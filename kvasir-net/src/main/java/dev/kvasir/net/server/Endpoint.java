@@ -1,5 +1,6 @@
 package dev.kvasir.net.server;
 
+import dev.kvasir.net.Refused;
 import dev.kvasir.net.auth.Access;
 import io.vertx.core.http.HttpMethod;
 

@@ -1,5 +1,6 @@
 package dev.kvasir.net.server;
 
+import dev.kvasir.net.ApiError;
 import dev.kvasir.Nullable;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,7 @@
 package dev.kvasir.net.server;
 
+import dev.kvasir.net.ApiError;
+import dev.kvasir.net.Refused;
 import dev.kvasir.Nullable;
 import dev.kvasir.net.auth.Access;
 import dev.kvasir.net.auth.Caller;

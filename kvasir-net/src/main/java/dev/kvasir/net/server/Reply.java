@@ -1,5 +1,7 @@
 package dev.kvasir.net.server;
 
+import dev.kvasir.net.ApiError;
+import dev.kvasir.net.Refused;
 import static java.lang.System.Logger.Level.ERROR;
 
 import dev.kvasir.Nullable;

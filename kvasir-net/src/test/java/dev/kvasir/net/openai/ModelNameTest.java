@@ -3,7 +3,7 @@ package dev.kvasir.net.openai;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

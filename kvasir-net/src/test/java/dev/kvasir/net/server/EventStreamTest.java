@@ -1,5 +1,6 @@
 package dev.kvasir.net.server;
 
+import dev.kvasir.net.ApiError;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.net.Network;

@@ -1,5 +1,6 @@
 package dev.kvasir.net.server;
 
+import dev.kvasir.net.Refused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 

@@ -69,8 +69,8 @@ final class PagesTest {
             Made.comparison(
                 0.9,
                 List.of(
-                    Made.point(name, 1, new Fleet(1, Map.of(), 0)),
-                    Made.point("b", 2, new Fleet(1, Map.of(), 0)))),
+                    Made.point(name, 1, new FleetHardware(1, Map.of(), 0)),
+                    Made.point("b", 2, new FleetHardware(1, Map.of(), 0)))),
             ASKED);
 
     assertThat(page).doesNotContain(name, "<script>alert", "<!--");

@@ -2,7 +2,7 @@ package dev.kvasir.tools.load;
 
 import dev.kvasir.net.Json;
 import dev.kvasir.net.Network;
-import dev.kvasir.net.server.Refused;
+import dev.kvasir.net.Refused;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;

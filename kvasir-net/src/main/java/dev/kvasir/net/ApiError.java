@@ -1,7 +1,6 @@
-package dev.kvasir.net.server;
+package dev.kvasir.net;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.net.Json;
 import dev.kvasir.router.limit.Refusal;
 import java.time.Duration;
 
@@ -74,19 +73,19 @@ public record ApiError(
     return of(413, INVALID, "body_too_large", "the body may have " + bytesMax + " bytes");
   }
 
-  static ApiError noBody() {
+  public static ApiError noBody() {
     return of(400, INVALID, "unexpected_body", "this path takes no body: send none");
   }
 
-  static ApiError notJson() {
+  public static ApiError notJson() {
     return of(415, INVALID, "wrong_content_type", "send the body as application/json");
   }
 
-  static ApiError notForm() {
+  public static ApiError notForm() {
     return of(415, INVALID, "wrong_content_type", "send the body as multipart/form-data");
   }
 
-  static ApiError encoded() {
+  public static ApiError encoded() {
     return of(415, INVALID, "wrong_content_encoding", "send the body uncompressed");
   }
 

@@ -1,4 +1,4 @@
-package dev.kvasir.net.server;
+package dev.kvasir.net;
 
 /** Ends the handling of a request with an answer that says why. */
 public final class Refused extends RuntimeException {

@@ -1,4 +1,4 @@
-package dev.kvasir.net.server;
+package dev.kvasir.net;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
