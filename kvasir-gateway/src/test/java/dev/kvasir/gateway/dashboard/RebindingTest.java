@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
  * keys.
  */
 @Timeout(180)
+@Tag("all")
 class RebindingTest {
   private static final String ASK =
       "fetch('%s/v1/chat/completions', {method: 'POST', headers: {'content-type':"
