@@ -1,8 +1,8 @@
 package dev.kvasir.embedded;
 
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.Network;
 import dev.kvasir.net.auth.Access;
-import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.Endpoint;
 import dev.kvasir.net.server.Endpoints;
 import dev.kvasir.net.server.Exchange;

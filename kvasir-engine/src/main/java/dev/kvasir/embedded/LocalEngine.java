@@ -1,8 +1,8 @@
 package dev.kvasir.embedded;
 
 import dev.kvasir.engine.Engine;
-import dev.kvasir.net.Network;
 import dev.kvasir.net.ApiError;
+import dev.kvasir.net.Network;
 import dev.kvasir.net.server.InFlight;
 import dev.kvasir.net.server.Reply;
 import dev.kvasir.net.worker.LocalWorker;

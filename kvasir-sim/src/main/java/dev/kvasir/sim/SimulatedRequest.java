@@ -175,7 +175,10 @@ final class SimulatedRequest implements RequestDriver {
 
   /** An instance has died, and with it what it did for this request. */
   void cut(SimInstance dead) {
-    if (ending != RequestEnding.UNFINISHED || inTransit || serving == null || !serving.equals(dead)) {
+    if (ending != RequestEnding.UNFINISHED
+        || inTransit
+        || serving == null
+        || !serving.equals(dead)) {
       return;
     }
     var which = flowing().state() == FlowRequest.State.PREFILLING ? Leg.PREFILL : Leg.WHOLE;

@@ -467,7 +467,8 @@ public final class Simulator {
   }
 
   /** The request is over; what its caller does next may be another one. */
-  void over(SimulatedRequest simulated, FlowRequest flowing, Request request, RequestEnding ending) {
+  void over(
+      SimulatedRequest simulated, FlowRequest flowing, Request request, RequestEnding ending) {
     unlink(simulated);
     results.tell(simulated.number(), simulated.result());
     // What waits may be placed now.

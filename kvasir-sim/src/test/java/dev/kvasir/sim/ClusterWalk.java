@@ -139,7 +139,8 @@ final class ClusterWalk {
     var answered = new Gaps();
     boolean isWhole = true;
     for (var each : run.requests()) {
-      isWhole &= each.ending() == RequestEnding.COMPLETED || each.ending() == RequestEnding.REJECTED;
+      isWhole &=
+          each.ending() == RequestEnding.COMPLETED || each.ending() == RequestEnding.REJECTED;
       if (each.ending() != RequestEnding.COMPLETED || each.gaps() == 0) continue;
       long took = each.e2eMicros() - each.ttftMicros();
       assertThat(each.gapMicros()).as(each.toString()).isEqualTo(took);

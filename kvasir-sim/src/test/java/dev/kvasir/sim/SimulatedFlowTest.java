@@ -65,24 +65,34 @@ class SimulatedFlowTest {
     requests.add(request(4, new TraceCaller("", "critical")));
     assertThat(endings(run(tight, KeyLimits.UNLIMITED, requests)))
         .containsExactly(
-            RequestEnding.COMPLETED, RequestEnding.COMPLETED, RequestEnding.REJECTED, RequestEnding.REJECTED, RequestEnding.COMPLETED);
+            RequestEnding.COMPLETED,
+            RequestEnding.COMPLETED,
+            RequestEnding.REJECTED,
+            RequestEnding.REJECTED,
+            RequestEnding.COMPLETED);
   }
 
   @Test
   void requestsThatWaitTooLongAreRefused() {
     var brief = FlowSettings.OPEN.with(new QueueLimits(1, 100, Duration.ofNanos(1_000)));
     var run = run(brief, KeyLimits.UNLIMITED, 3);
-    assertThat(endings(run)).containsExactly(RequestEnding.COMPLETED, RequestEnding.REJECTED, RequestEnding.REJECTED);
+    assertThat(endings(run))
+        .containsExactly(RequestEnding.COMPLETED, RequestEnding.REJECTED, RequestEnding.REJECTED);
   }
 
   @Test
   void aTenantGetsNoMoreThanItsLimits() {
     var limits = new KeyLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, 2);
     assertThat(endings(run(FlowSettings.OPEN, limits, 4)))
-        .containsExactly(RequestEnding.COMPLETED, RequestEnding.COMPLETED, RequestEnding.REJECTED, RequestEnding.REJECTED);
+        .containsExactly(
+            RequestEnding.COMPLETED,
+            RequestEnding.COMPLETED,
+            RequestEnding.REJECTED,
+            RequestEnding.REJECTED);
     var requests = requests(2);
     requests.add(request(2, new TraceCaller("other", "")));
-    assertThat(endings(run(FlowSettings.OPEN, limits, requests))).containsOnly(RequestEnding.COMPLETED);
+    assertThat(endings(run(FlowSettings.OPEN, limits, requests)))
+        .containsOnly(RequestEnding.COMPLETED);
   }
 
   @Test
@@ -104,7 +114,8 @@ class SimulatedFlowTest {
     for (int i = 0; i < 4; i++) {
       long arrival = 200_000_000L + i * 10_000_000L;
       later.add(
-          new Request("l" + i, arrival, 20, 5, first.content(), TraceCaller.ANYBODY, Turn.ALONE, 0));
+          new Request(
+              "l" + i, arrival, 20, 5, first.content(), TraceCaller.ANYBODY, Turn.ALONE, 0));
     }
     later.addFirst(first);
     var outage = new Outage(0, Duration.ofMillis(50), Duration.ofMillis(100));

@@ -50,7 +50,14 @@ class SimulatedGatewaysTest {
       int tokens = 40 + random.nextInt(200);
       requests.add(
           new Request(
-              "r" + i, nanos, tokens, 5, Content.unique(i + 1), TraceCaller.ANYBODY, Turn.ALONE, 0));
+              "r" + i,
+              nanos,
+              tokens,
+              5,
+              Content.unique(i + 1),
+              TraceCaller.ANYBODY,
+              Turn.ALONE,
+              0));
     }
     return requests;
   }
@@ -99,7 +106,14 @@ class SimulatedGatewaysTest {
       int tokens = 40 + random.nextInt(random.nextInt(3) == 0 ? 1_200 : 100);
       requests.add(
           new Request(
-              "r" + i, nanos, tokens, 5, Content.unique(i + 1), TraceCaller.ANYBODY, Turn.ALONE, 0));
+              "r" + i,
+              nanos,
+              tokens,
+              5,
+              Content.unique(i + 1),
+              TraceCaller.ANYBODY,
+              Turn.ALONE,
+              0));
     }
     var others = new ArrayList<RoutingSpec>();
     for (int i = 1; i < gateways; i++) others.add(engines().routing());

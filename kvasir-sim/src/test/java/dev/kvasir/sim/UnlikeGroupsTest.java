@@ -39,7 +39,11 @@ final class UnlikeGroupsTest {
     assertThat(run.requests()).extracting(RequestResult::instance).containsExactly(0, 1, -1, 1);
     assertThat(run.requests())
         .extracting(RequestResult::ending)
-        .containsExactly(RequestEnding.COMPLETED, RequestEnding.COMPLETED, RequestEnding.REJECTED, RequestEnding.COMPLETED);
+        .containsExactly(
+            RequestEnding.COMPLETED,
+            RequestEnding.COMPLETED,
+            RequestEnding.REJECTED,
+            RequestEnding.COMPLETED);
     assertThat(run.requests())
         .extracting(RequestResult::ttftMicros)
         .containsExactly(1000 + 4 * 800L, 100 + 800L, RequestResult.NEVER, 100 + 800L);

@@ -210,7 +210,8 @@ final class Serving implements AutoCloseable {
             ? List.<String>of()
             : workers.stream().map(each -> each.url().toString()).toList();
     var key = gatewaySettings.workerKey();
-    started.captureHead(() -> head.line(ReportedKvMemory.ofAll(servers, key.isEmpty() ? null : key)));
+    started.captureHead(
+        () -> head.line(ReportedKvMemory.ofAll(servers, key.isEmpty() ? null : key)));
   }
 
   /** Returns what it exchanges with other gateways. */

@@ -2,10 +2,10 @@ package dev.kvasir.gateway.dashboard;
 
 import static java.lang.System.Logger.Level.ERROR;
 
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.auth.Access;
 import dev.kvasir.net.auth.ApiKey;
 import dev.kvasir.net.auth.Caller;
-import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.Endpoint;
 import dev.kvasir.net.server.Exchange;
 import io.vertx.core.http.HttpHeaders;

@@ -1,9 +1,9 @@
 package dev.kvasir.gateway.picker;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.net.Refused;
 import dev.kvasir.net.server.BodyShare;
 import dev.kvasir.net.server.HttpLimits;
-import dev.kvasir.net.Refused;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpConnection;

@@ -4,8 +4,8 @@ import dev.kvasir.Nullable;
 import dev.kvasir.gateway.picker.EnvoyMessages.BodyEnd;
 import dev.kvasir.gateway.picker.Proto.Malformed;
 import dev.kvasir.net.ApiError;
-import dev.kvasir.net.server.BodyShare;
 import dev.kvasir.net.Refused;
+import dev.kvasir.net.server.BodyShare;
 import io.vertx.core.buffer.Buffer;
 
 /** The body of a request, which Envoy sends in pieces; within the bounds of the picker. */

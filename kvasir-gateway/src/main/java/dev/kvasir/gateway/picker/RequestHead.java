@@ -9,13 +9,13 @@ import dev.kvasir.gateway.picker.EnvoyMessages.Headers;
 import dev.kvasir.gateway.request.ApiPath;
 import dev.kvasir.gateway.request.Placed;
 import dev.kvasir.gateway.request.RequestHeaders;
+import dev.kvasir.net.ApiError;
+import dev.kvasir.net.Refused;
 import dev.kvasir.net.auth.Access;
 import dev.kvasir.net.auth.ApiKeys;
 import dev.kvasir.net.auth.Caller;
 import dev.kvasir.net.openai.SessionHint;
-import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.HttpLimits;
-import dev.kvasir.net.Refused;
 import dev.kvasir.router.flow.Step;
 
 /** The head of a request that Envoy asks about; refuses what can be refused for it alone. */

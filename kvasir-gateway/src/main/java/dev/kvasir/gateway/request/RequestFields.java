@@ -3,10 +3,10 @@ package dev.kvasir.gateway.request;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.net.Json;
 import dev.kvasir.net.ApiError;
-import dev.kvasir.net.server.BodyShare;
+import dev.kvasir.net.Json;
 import dev.kvasir.net.Refused;
+import dev.kvasir.net.server.BodyShare;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;

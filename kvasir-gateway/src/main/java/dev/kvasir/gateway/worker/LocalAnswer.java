@@ -1,8 +1,8 @@
 package dev.kvasir.gateway.worker;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.net.auth.Caller;
 import dev.kvasir.net.ApiError;
+import dev.kvasir.net.auth.Caller;
 import dev.kvasir.net.server.Reply;
 import dev.kvasir.net.worker.WorkerMessage;
 import io.vertx.core.Context;

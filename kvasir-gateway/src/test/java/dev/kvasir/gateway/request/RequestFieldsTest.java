@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Seeds;
 import dev.kvasir.gateway.journal.PromptNames;
-import dev.kvasir.net.server.Bodies;
 import dev.kvasir.net.Refused;
+import dev.kvasir.net.server.Bodies;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,8 +1,8 @@
 package dev.kvasir.net.openai;
 
 import dev.kvasir.net.ApiError;
-import dev.kvasir.net.server.Endpoint;
 import dev.kvasir.net.Refused;
+import dev.kvasir.net.server.Endpoint;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 

@@ -1,8 +1,8 @@
 package dev.kvasir.net.server;
 
+import dev.kvasir.Nullable;
 import dev.kvasir.net.ApiError;
 import dev.kvasir.net.Refused;
-import dev.kvasir.Nullable;
 import io.vertx.core.http.HttpMethod;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,7 +1,7 @@
 package dev.kvasir.net.server;
 
-import dev.kvasir.net.ApiError;
 import dev.kvasir.Nullable;
+import dev.kvasir.net.ApiError;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;

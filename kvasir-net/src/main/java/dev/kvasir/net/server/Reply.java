@@ -1,10 +1,10 @@
 package dev.kvasir.net.server;
 
-import dev.kvasir.net.ApiError;
-import dev.kvasir.net.Refused;
 import static java.lang.System.Logger.Level.ERROR;
 
 import dev.kvasir.Nullable;
+import dev.kvasir.net.ApiError;
+import dev.kvasir.net.Refused;
 import dev.kvasir.net.auth.Caller;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;

@@ -1,10 +1,10 @@
 package dev.kvasir.net.server;
 
-import dev.kvasir.net.Refused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.net.Network;
+import dev.kvasir.net.Refused;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.concurrent.CountDownLatch;

@@ -1,8 +1,8 @@
 package dev.kvasir.net.server;
 
-import dev.kvasir.net.ApiError;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.Network;
 import dev.kvasir.net.auth.Access;
 import java.io.IOException;

@@ -1,10 +1,10 @@
 package dev.kvasir.net.server;
 
-import dev.kvasir.net.Refused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.kvasir.net.Json;
+import dev.kvasir.net.Refused;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import org.junit.jupiter.api.Test;

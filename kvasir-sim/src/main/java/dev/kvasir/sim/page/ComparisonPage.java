@@ -40,7 +40,7 @@ public final class ComparisonPage {
   private void best() {
     var html = page.html();
     var point = comparison.points().get(best.index());
-    html.open("section", "class", "card").open("p").text("BestPoint: ");
+    html.open("section", "class", "card").open("p").text("Best: ");
     html.element("strong", comparison.name(point)).close("p");
     html.element("p", sentence(best.reason()), "class", "aside").close("section");
     html.open("dl", "class", "figures");

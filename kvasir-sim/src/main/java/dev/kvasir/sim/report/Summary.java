@@ -269,7 +269,8 @@ public record Summary(
       count++;
       var ending = results.ending(number);
       endings[ENDINGS.indexOf(ending)]++;
-      boolean isCompleted = ending == RequestEnding.COMPLETED || ending == RequestEnding.LENGTH_CAPPED;
+      boolean isCompleted =
+          ending == RequestEnding.COMPLETED || ending == RequestEnding.LENGTH_CAPPED;
       if (isCompleted) outputTokens += results.outputTokens(number);
       ttft.add(results.ttftMicros(number));
       e2e.add(results.e2eMicros(number));

@@ -25,7 +25,8 @@ final class Made {
   private Made() {}
 
   static ServedShape shape() {
-    return ServedShape.of(new ModelDeployment(ModelSizes.LLAMA_8B, HardwareTable.known().find(GPU), 1));
+    return ServedShape.of(
+        new ModelDeployment(ModelSizes.LLAMA_8B, HardwareTable.known().find(GPU), 1));
   }
 
   /** Values off their priors by these shares, one after the other. */

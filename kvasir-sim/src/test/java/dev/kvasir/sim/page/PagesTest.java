@@ -176,7 +176,8 @@ final class PagesTest {
         RunPage.of(Made.run(1), Made.scale(Duration.ZERO), ASKED),
         comparison(),
         ComparisonPage.of(
-            Made.comparison(0.9, List.of(Made.point("a", 1, new FleetHardware(1, Map.of(), 0)))), ASKED));
+            Made.comparison(0.9, List.of(Made.point("a", 1, new FleetHardware(1, Map.of(), 0)))),
+            ASKED));
   }
 
   private static String comparison() {

@@ -88,6 +88,7 @@ class ClosedLoopTest {
   }
 
   private static Request row(String id, long nanos, Turn turn) {
-    return new Request(id, nanos, 8, 4, Content.unique(nanos), TraceCaller.ANYBODY, turn, nanos + 1000);
+    return new Request(
+        id, nanos, 8, 4, Content.unique(nanos), TraceCaller.ANYBODY, turn, nanos + 1000);
   }
 }

@@ -1,16 +1,16 @@
 package dev.kvasir.tools.fleet;
 
 import dev.kvasir.embedded.FaultInjection;
+import dev.kvasir.net.ApiError;
 import dev.kvasir.net.Json;
 import dev.kvasir.net.Network;
+import dev.kvasir.net.Refused;
 import dev.kvasir.net.auth.Access;
-import dev.kvasir.net.ApiError;
 import dev.kvasir.net.server.Endpoint;
 import dev.kvasir.net.server.Endpoints;
 import dev.kvasir.net.server.Exchange;
 import dev.kvasir.net.server.HttpFront;
 import dev.kvasir.net.server.HttpSettings;
-import dev.kvasir.net.Refused;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.Consumer;

@@ -2,9 +2,9 @@ package dev.kvasir.tools.load;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.net.Json;
+import dev.kvasir.net.Refused;
 import dev.kvasir.net.openai.EventSplitter;
 import dev.kvasir.net.openai.Usage;
-import dev.kvasir.net.Refused;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

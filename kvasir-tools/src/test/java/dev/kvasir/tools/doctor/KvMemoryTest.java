@@ -22,8 +22,11 @@ class KvMemoryTest {
   @Test
   void whatCannotBeReadIsNotKnown() {
     assertThat(ReportedKvMemory.in("")).isNull();
-    assertThat(ReportedKvMemory.in("vllm:cache_config_info{num_gpu_blocks=\"None\"} 1.0\n")).isNull();
-    assertThat(ReportedKvMemory.in("vllm:cache_config_info{num_gpu_blocks=\"0\",block_size=\"16\"} 1\n"))
+    assertThat(ReportedKvMemory.in("vllm:cache_config_info{num_gpu_blocks=\"None\"} 1.0\n"))
+        .isNull();
+    assertThat(
+            ReportedKvMemory.in(
+                "vllm:cache_config_info{num_gpu_blocks=\"0\",block_size=\"16\"} 1\n"))
         .isNull();
     assertThat(ReportedKvMemory.ofAll(List.of("http://127.0.0.1:1"), null)).isNull();
     assertThat(ReportedKvMemory.ofAll(List.of(), null)).isNull();
