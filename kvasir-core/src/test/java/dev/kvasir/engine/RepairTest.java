@@ -134,13 +134,19 @@ class RepairTest {
     private static final int PROMPT = 8 * TestMemory.BLOCK_TOKENS;
 
     private final TestMemory memory = TestMemory.of(1_000);
-    private final CountingKv kv = new CountingKv(memory.kv(), CountingKv.Telling.CHANGES);
-    private final Scheduler scheduler = new Scheduler(kv, EngineSettings.DEFAULT, () -> {});
+    private final CountingKv kv;
+    private final Scheduler scheduler;
     private final Sequence first;
     private Batch batch;
 
     /** The sequence that runs first begins with so many of the blocks of the others' families. */
     Burst(int shared) {
+      this(shared, CountingKv.Telling.CHANGES);
+    }
+
+    Burst(int shared, CountingKv.Telling telling) {
+      this.kv = new CountingKv(memory.kv(), telling);
+      this.scheduler = new Scheduler(kv, EngineSettings.DEFAULT, () -> {});
       this.first = add(0, shared);
       this.batch = scheduler.schedule();
       for (int i = 1; i <= WAITING; i++) add(i, 4);
@@ -221,6 +227,17 @@ class RepairTest {
     var repaired = burst.scheduler.repair(ahead);
     assertThat(repaired.outcome()).isEqualTo(Scheduler.Repaired.Outcome.REPAIRED);
     assertThat(burst.kv.takeMatches()).isEqualTo(Burst.WAITING / 4);
+    assertThat(repaired.decision()).isEqualTo(burst.scheduler.compute());
+  }
+
+  @Test
+  void everybodyIsLookedUpAgainWhereTheMemoryReportsNoChanges() {
+    var burst = new Burst(4, CountingKv.Telling.NOTHING);
+    var ahead = burst.foresee();
+    burst.scheduler.complete(burst.batch);
+    burst.kv.takeMatches();
+    var repaired = burst.scheduler.repair(ahead);
+    assertThat(burst.kv.takeMatches()).isEqualTo(Burst.WAITING);
     assertThat(repaired.decision()).isEqualTo(burst.scheduler.compute());
   }
 
