@@ -1,5 +1,6 @@
 package dev.kvasir.tiers.disk;
 
+import dev.kvasir.net.PrivateFiles;
 import dev.kvasir.offload.store.BlockCopy;
 import dev.kvasir.offload.store.CopyOutcome.Copied;
 import dev.kvasir.tiers.host.Caller;
@@ -65,7 +66,7 @@ final class StoreChild {
   /** Only what the child needs: a short path starts sooner. */
   private static String classPath() {
     var path = new ArrayList<String>();
-    for (var type : List.of(StoreChild.class, DiskStore.class, Copied.class)) {
+    for (var type : List.of(StoreChild.class, DiskStore.class, Copied.class, PrivateFiles.class)) {
       var source = type.getProtectionDomain().getCodeSource().getLocation().getPath();
       if (!path.contains(source)) path.add(source);
     }
