@@ -238,8 +238,8 @@ class SyntheticTest {
       quoteCharacter = '\0',
       textBlock =
           """
-          request: 5                                   | w:1: request: unknown key 'request'; did you mean 'requests'?
-          requests: many                               | w:1: requests: this is 'many'; it must be a whole number
+          request: 5                                   | request: unknown key 'request'; did you mean 'requests'?
+          requests: many                               | requests: this is 'many'; it must be a whole number
           requests: 0                                  | at most 0
           duration: 5                                  | duration: this is '5'; it must be a time with its unit
           rate: x                                      | rate: this is 'x'; it must be a number
@@ -254,20 +254,20 @@ class SyntheticTest {
       quoteCharacter = '\0',
       textBlock =
           """
-          {rate: 1, input: 1, output: 1}                       | w:3: clients[0]: there is no 'id'
-          {id: a, input: 1, output: 1}                         | w:3: clients[0]: there is no rate
+          {rate: 1, input: 1, output: 1}                       | clients[0]: there is no 'id'
+          {id: a, input: 1, output: 1}                         | clients[0]: there is no rate
           {id: a, rate: 0, input: 1, output: 1}                | rate 0.0, must be
           {id: a, rate: 1, inputs: 1, output: 1}               | is 'inputs' meant to be it?
           {id: a, rate: 1, output: 1}                          | there is no 'input'
           {id: a, rate: 1, input: -1, output: 1}               | clients[0].input: this is '-1'
           {id: a, rate: 1, input: {distribution: gausian}, output: 1} | did you mean 'gaussian'?
-          {id: a, rate: 1, input: {distribution: constant, value: 1, stdev: 2}, output: 1} | w:3: clients[0].input.stdev: unknown key 'stdev'
+          {id: a, rate: 1, input: {distribution: constant, value: 1, stdev: 2}, output: 1} | clients[0].input.stdev: unknown key 'stdev'
           {id: a, rate: 1, input: 1, output: 1, arrival: {process: poison}} | did you mean 'poisson'?
           {id: a, rate: 1, input: 1, output: 1, arrival: {process: poisson, cv: 2}} | unknown key 'cv'
           {id: a, rate: 1, input: 1, output: 1, arrival: {process: gamma, cv: 0}} | cv 0.0
           {id: a, rate: 1, input: 1, output: 1, sessions: {rounds: 2, context: old}} | 'context' is 'old'
           {id: a/b, rate: 1, input: 1, output: 1}              | must be a word without /
-          {id: a, rate: 1, input: 1, output: 1, prefix: 5}     | w:3: clients[0].prefix: there are no keys
+          {id: a, rate: 1, input: 1, output: 1, prefix: 5}     | clients[0].prefix: there are no keys
           """)
   void wrongClientsAreNamed(String client, String message) {
     assertThatThrownBy(() -> spec("requests: 5\nclients:\n- " + client))
