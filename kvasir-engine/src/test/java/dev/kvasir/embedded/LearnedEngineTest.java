@@ -19,10 +19,12 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Embedded engines that learn who returns. */
+@Tag("all")
 class LearnedEngineTest {
   private static final String PROMPT = "a conversation that may go on or may not ".repeat(8);
 

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.kvasir.gpu.CudaDevice.Urgency;
 import java.lang.foreign.Arena;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("all")
 class CudaDriverTest {
   @Test
   void aLibraryThatIsNotThereIsAbsent() {

@@ -24,8 +24,10 @@ import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("all")
 class SideBySideTest {
   private static final long BURST_NANOS = 5_000_000;
   private static final ParallelTasks ALL_CORES =

@@ -32,9 +32,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An important class beside more of the others than there is room for. */
+@Tag("all")
 class SimulatedTurnsTest {
   private static final SloClass CRITICAL = SloClass.CRITICAL;
   private static final int SEEDS = Seeds.scale() == 1 ? 6 : 20;

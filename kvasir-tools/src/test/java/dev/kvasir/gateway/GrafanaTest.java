@@ -29,12 +29,14 @@ import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The example for Grafana against what a real engine and a gateway before it tell. */
+@Tag("all")
 class GrafanaTest {
   private static final Path FILE =
       Path.of(System.getProperty("kvasir.root", ".."), "examples", "grafana", "kvasir.json");

@@ -34,6 +34,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,6 +45,7 @@ import tools.jackson.databind.node.ObjectNode;
  * proxy and through the picker: both write down the same decisions.
  */
 @Timeout(900)
+@Tag("all")
 class SameDecisionsTest {
   private static final int WORKERS = 4;
   private static final int REQUESTS = 500 * Integer.getInteger("kvasir.scale", 1);

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import dev.kvasir.net.machine.Check;
 import dev.kvasir.net.machine.Status;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("all")
 final class DirectProbeTest {
   @TempDir private Path folder;
 
