@@ -72,7 +72,7 @@ class ArchitecturePageTest {
         (module, names) -> {
           if (names.isEmpty()) rows.put(module + " ", "| %s | | … |".formatted(module));
           for (var name : names) {
-            var idea = firstSentence(infos.get(name));
+            var idea = firstSentence(infos.getOrDefault(name, ""));
             rows.put(module + " " + name, "| %s | `%s` | %s |".formatted(module, name, idea));
           }
         });

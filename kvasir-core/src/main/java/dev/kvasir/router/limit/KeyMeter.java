@@ -42,7 +42,7 @@ public final class KeyMeter {
       tokens = TokenBucket.perMinute(limits.tokensPerMinute(), nowNanos);
     }
 
-    public void divide(int gateways, long nowNanos) {
+    void divide(int gateways, long nowNanos) {
       requestsPart = gateways == 1 ? null : requests.part(gateways, nowNanos);
       tokensPart = gateways == 1 ? null : tokens.part(gateways, nowNanos);
     }

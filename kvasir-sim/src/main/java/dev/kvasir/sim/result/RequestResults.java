@@ -34,11 +34,11 @@ public final class RequestResults extends AbstractList<RequestResult> implements
     /** Empty as long as nothing was cached of any of them. */
     private CachedBlocks[] cached = {};
 
-    public CachedBlocks cached(int place) {
+    CachedBlocks cached(int place) {
       return cached.length == 0 ? CachedBlocks.NONE : cached[place];
     }
 
-    public void cached(int place, CachedBlocks blocks) {
+    void cached(int place, CachedBlocks blocks) {
       if (blocks.equals(cached(place))) return;
       if (cached.length == 0) {
         cached = new CachedBlocks[PART_SIZE];
