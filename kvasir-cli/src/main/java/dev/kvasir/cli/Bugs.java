@@ -23,7 +23,7 @@ record Bugs(PrintWriter err, Map<String, String> environment)
     if (environment.containsKey(DEBUG)) {
       bug.printStackTrace(err);
     }
-    int code = UserErrors.toldIfMistake(err, bug);
+    int code = UserErrors.reportIfMistake(err, bug);
     if (code != ExitCode.INTERNAL) return code;
     String what = bug.toString().lines().findFirst().orElse("");
     err.println("kvasir: internal error: " + what + ". " + DEBUG + "=1 shows where.");

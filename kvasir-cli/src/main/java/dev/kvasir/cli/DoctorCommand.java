@@ -96,13 +96,13 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   private List<Check> ofWorkers() throws IOException {
-    var asked = new ArrayList<WorkerProbe.Asked>();
+    var targets = new ArrayList<WorkerProbe.Target>();
     for (var text : workers) {
       var keys = WorkerSettings.written(text, Written.Origin.of("--worker"));
       var worker = RecordReader.read(keys, WorkerSettings.DEFAULT);
-      asked.add(new WorkerProbe.Asked(worker.url(), worker.events()));
+      targets.add(new WorkerProbe.Target(worker.url(), worker.events()));
     }
-    return WorkerProbe.look(asked, key());
+    return WorkerProbe.look(targets, key());
   }
 
   private @Nullable String key() throws IOException {

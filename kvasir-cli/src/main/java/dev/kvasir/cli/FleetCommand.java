@@ -118,13 +118,13 @@ final class FleetCommand implements Callable<Integer> {
     var settings = new FleetSettings(workers, host, port, each, EngineSettings.DEFAULT);
     for (int i = 0; i < workers; i++) HttpFront.requireFree(settings.http(i));
     HttpFront.requireFree(HttpSettings.local(controlPort));
-    var asked = new CountDownLatch(1);
-    try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
+    var stopRequested = new CountDownLatch(1);
+    try (var _ = Interrupt.of(stopRequested::countDown, STOP_MAX);
         var _ = HeapWatchdog.start(() -> Runtime.getRuntime().halt(HeapWatchdog.EXIT_CODE));
         var fleet = Fleet.start(served(), settings, pace);
         var control = fleet.control(HttpSettings.local(controlPort))) {
-      tell(fleet, control.url());
-      asked.await();
+      printSummary(fleet, control.url());
+      stopRequested.await();
     }
     return ExitCode.OK;
   }
@@ -136,7 +136,7 @@ final class FleetCommand implements Callable<Integer> {
     return ServedModel.withoutWeights(name, folder, context);
   }
 
-  private void tell(Fleet fleet, String control) {
+  private void printSummary(Fleet fleet, String control) {
     var serve = new StringBuilder("./kvasir serve");
     for (var worker : fleet.workers()) {
       var events = worker.events().endpoint();

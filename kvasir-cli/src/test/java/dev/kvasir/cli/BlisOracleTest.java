@@ -48,13 +48,13 @@ class BlisOracleTest {
     var requests = Spoken.requests(folder.resolve("requests.jsonl"));
     if (Files.exists(metrics)) {
       compareFigures(figures, read(metrics));
-      assertThat(told(requests, "ttft_us", "e2e_us", "sched_delay_us", "instance"))
+      assertThat(reported(requests, "ttft_us", "e2e_us", "sched_delay_us", "instance"))
           .containsExactlyEntriesOf(recordedMetrics(read(metrics).path("requests")));
     } else {
       var stdout = Files.readString(oracle("results").resolve(name + ".stdout.txt"));
       compareFigures(figures, parse(stdout.substring(stdout.indexOf('{'))));
       var results = read(oracle("results").resolve(name + ".results.json"));
-      assertThat(told(requests, "ttft_us", "e2e_us"))
+      assertThat(reported(requests, "ttft_us", "e2e_us"))
           .containsExactlyEntriesOf(recordedResults(results));
     }
   }
@@ -69,7 +69,7 @@ class BlisOracleTest {
 
     compareFigures(figures, golden.path("metrics"));
     assertThat(
-            told(
+            reported(
                 Spoken.requests(folder.resolve("requests.jsonl")),
                 "ttft_us",
                 "e2e_us",
@@ -120,17 +120,17 @@ class BlisOracleTest {
   }
 
   /** Returns the results of the accepted requests; a time that never came counts as 0. */
-  private static Map<String, String> told(Map<String, JsonNode> requests, String... fields) {
-    var told = new TreeMap<String, String>();
+  private static Map<String, String> reported(Map<String, JsonNode> requests, String... fields) {
+    var reported = new TreeMap<String, String>();
     requests.forEach(
         (name, request) -> {
           var outcome = request.path("outcome").asString();
           if (outcome.equals("rejected") || outcome.equals("dropped")) return;
           var values = new ArrayList<String>();
           for (var field : fields) values.add(request.path(field).asString("0"));
-          told.put(name, values.toString());
+          reported.put(name, values.toString());
         });
-    return told;
+    return reported;
   }
 
   private static Map<String, String> recordedMetrics(JsonNode requests) {

@@ -239,8 +239,8 @@ final class CommandsTest {
 
   @Test
   void aPortInUseIsToldWithWhatToDoByEveryServer() throws IOException {
-    try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      var port = Integer.toString(taken.getLocalPort());
+    try (var occupied = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      var port = Integer.toString(occupied.getLocalPort());
       var cache = Map.of("XDG_CACHE_HOME", home.toString());
       var serve = "serve --worker http://127.0.0.1:1";
       var measured =

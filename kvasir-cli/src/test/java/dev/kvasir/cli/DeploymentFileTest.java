@@ -4,7 +4,7 @@ import static dev.kvasir.cli.Spoken.kvasir;
 import static dev.kvasir.cli.Spoken.words;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cli.config.Said;
+import dev.kvasir.cli.config.GivenOptions;
 import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.cli.settings.TierList;
 import java.io.IOException;
@@ -87,7 +87,7 @@ final class DeploymentFileTest {
 
   @Test
   void aSizeIsAsManyBlocksAsFitIntoIt() throws IOException {
-    var read = tiers("tiers: [{kind: host, size: 1.5GiB}]\n", Said.NOTHING);
+    var read = tiers("tiers: [{kind: host, size: 1.5GiB}]\n", GivenOptions.NOTHING);
     // 131,072 bytes a token, 16 tokens a block: 512 blocks a GiB.
     assertThat(read.getFirst().blocks(131_072 * 16)).isEqualTo(768);
     var sweep = "simulate --json --sweep tiers.host.size=0,1GiB --trace";
@@ -99,26 +99,26 @@ final class DeploymentFileTest {
   @Test
   void tiersStandInTheOrderOfTheListAndOneThatIsAddedStandsAboveSlowerOnes() throws IOException {
     var list = "tiers: [{kind: host, blocks: 9}, {kind: object}, {kind: disk, blocks: 20}]\n";
-    assertThat(kinds(tiers(list, Said.NOTHING))).containsExactly("host", "object", "disk");
+    assertThat(kinds(tiers(list, GivenOptions.NOTHING))).containsExactly("host", "object", "disk");
     var two = list.replace(", {kind: disk, blocks: 20}", "");
-    var disk = Said.NOTHING.with("--disk-blocks", "tiers.disk.blocks", "20");
+    var disk = GivenOptions.NOTHING.with("--disk-blocks", "tiers.disk.blocks", "20");
     assertThat(kinds(tiers(two, disk))).containsExactly("host", "disk", "object");
-    var none = Said.NOTHING.with("--set", "tiers.object.blocks", "0");
+    var none = GivenOptions.NOTHING.with("--set", "tiers.object.blocks", "0");
     assertThat(kinds(tiers(list, none))).containsExactly("host", "disk");
-    var hostless = Said.NOTHING.with("--set", "tiers.host.blocks", "0");
+    var hostless = GivenOptions.NOTHING.with("--set", "tiers.host.blocks", "0");
     assertThat(kinds(tiers(list, hostless))).isEmpty();
   }
 
   @Test
   void withoutAListEmbeddedEnginesHaveHostAndDiskAndOthersHaveNoTiers() throws IOException {
-    assertThat(kinds(tiers("", Said.NOTHING))).containsExactly("host", "disk");
-    assertThat(tiers("tiers: []", Said.NOTHING)).isEmpty();
-    assertThat(tiers("hardware: {gpu: H100}", Said.NOTHING)).isEmpty();
-    assertThat(tiers(WORKERS, Said.NOTHING)).isEmpty();
+    assertThat(kinds(tiers("", GivenOptions.NOTHING))).containsExactly("host", "disk");
+    assertThat(tiers("tiers: []", GivenOptions.NOTHING)).isEmpty();
+    assertThat(tiers("hardware: {gpu: H100}", GivenOptions.NOTHING)).isEmpty();
+    assertThat(tiers(WORKERS, GivenOptions.NOTHING)).isEmpty();
   }
 
-  private List<TierList.Entry> tiers(String yaml, Said said) throws IOException {
-    return new Configuration(file(yaml), Map.of(), said.keys()).read().tiers().entries();
+  private List<TierList.Entry> tiers(String yaml, GivenOptions given) throws IOException {
+    return new Configuration(file(yaml), Map.of(), given.keys()).read().tiers().entries();
   }
 
   private static List<String> kinds(List<TierList.Entry> tiers) {

@@ -40,15 +40,15 @@ class DocsCommandsTest {
   private static void assertTaken(String command) {
     if (command.startsWith(LAUNCHER)) return;
     var words = List.of(END.matcher(command).replaceFirst("").strip().split(" +", -1));
-    var said = "";
+    var output = "";
     try {
       var _ =
           Main.line(NOWHERE, NOWHERE, Map.of())
               .parseArgs(words.subList(1, words.size()).toArray(String[]::new));
     } catch (ParameterException wrong) {
-      said = String.valueOf(wrong.getMessage());
+      output = String.valueOf(wrong.getMessage());
     }
-    assertThat(said).as(command).isEmpty();
+    assertThat(output).as(command).isEmpty();
   }
 
   /** The lines of code blocks that begin with the launcher, each with what continues it. */

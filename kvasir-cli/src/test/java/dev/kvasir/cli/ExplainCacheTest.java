@@ -19,7 +19,7 @@ final class ExplainCacheTest {
   @TempDir private Path folder;
 
   @Test
-  void tellsWhatReturnsWhenAndWhatEachPolicyFinds() throws IOException {
+  void reportsReturnTimesAndHitsOfEachPolicy() throws IOException {
     var trace = folder.resolve("trace.jsonl");
     // Blocks 1 and 2 return after 10 s, with strangers in between; 5 of 7 never do.
     Files.writeString(
@@ -43,8 +43,8 @@ final class ExplainCacheTest {
     var trace = folder.resolve("trace.jsonl");
     Files.writeString(trace, row(0, 1024, "1,2") + row(2, 1536, "1,2,3"));
     var page = folder.resolve("out.html");
-    var said = kvasir(words("explain cache --sizes 10 --report", page, trace));
-    assertThat(said.out())
+    var output = kvasir(words("explain cache --sizes 10 --report", page, trace));
+    assertThat(output.out())
         .contains("5 block references to 3 blocks; 33.3 % of these are never used again")
         .contains("learned")
         .contains("40.00 %");
@@ -55,7 +55,7 @@ final class ExplainCacheTest {
   }
 
   @Test
-  void saysWhatIsWrong() throws IOException {
+  void reportsErrors() throws IOException {
     var missing = kvasir(words("explain cache", folder.resolve("none.jsonl")));
     assertThat(missing.code()).isEqualTo(ExitCode.DATA);
     assertThat(missing.err()).contains("there is no file");
@@ -80,12 +80,12 @@ final class ExplainCacheTest {
     var line =
         "simulate --json --instances 1 --block-size 512 --total-kv-blocks 60 --eviction learned"
             + " --trace";
-    var told = kvasir(words(line, trace)).json();
+    var reported = kvasir(words(line, trace)).json();
     Files.writeString(trace, rows.toString().replaceAll(", \"returns\": \\w+", ""));
-    var untold = kvasir(words(line, trace)).json();
+    var unreported = kvasir(words(line, trace)).json();
     var oracle = kvasir(words(line, trace, "--hint-oracle", "1")).json();
-    double without = untold.path("cache_hit_rate").asDouble();
-    assertThat(told.path("cache_hit_rate").asDouble()).isGreaterThan(without + 0.05);
+    double without = unreported.path("cache_hit_rate").asDouble();
+    assertThat(reported.path("cache_hit_rate").asDouble()).isGreaterThan(without + 0.05);
     assertThat(oracle.path("cache_hit_rate").asDouble()).isGreaterThan(without + 0.05);
   }
 

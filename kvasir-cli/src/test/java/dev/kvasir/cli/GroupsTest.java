@@ -67,12 +67,12 @@ final class GroupsTest {
   @Test
   void aModelThatNobodyHasIsRejectedAndSaid() throws IOException {
     var run = simulate(GROUPS.replace("model: large", "model: larger"), "--json");
-    long asked = run.json().at("/models/2/requests").asLong();
-    assertThat(asked).isPositive();
-    assertThat(run.json().path("rejected_requests").asLong()).isEqualTo(asked);
+    long requested = run.json().at("/models/2/requests").asLong();
+    assertThat(requested).isPositive();
+    assertThat(run.json().path("rejected_requests").asLong()).isEqualTo(requested);
     assertThat(run.err())
         .contains(
-            asked + " requests ask for the model large, which no engine serves: they get 404");
+            requested + " requests ask for the model large, which no engine serves: they get 404");
   }
 
   @ParameterizedTest
@@ -139,10 +139,10 @@ final class GroupsTest {
         "{a: {gpu: H1, model: m}} | no GPU named H1",
         "{a: {role: prefill, model: m}} | no instance decodes"
       })
-  void mistakesAreNamed(String groups, String said) throws IOException {
+  void mistakesAreNamed(String groups, String expected) throws IOException {
     var run = simulate("engines: {groups: " + groups + "}\n");
     assertThat(run.code()).as(run.out()).isIn(ExitCode.USAGE, ExitCode.DATA);
-    assertThat(run.err()).contains(said);
+    assertThat(run.err()).contains(expected);
   }
 
   @Test

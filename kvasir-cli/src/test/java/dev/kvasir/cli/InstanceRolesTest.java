@@ -64,10 +64,10 @@ final class InstanceRolesTest {
     for (int i = 0; i < instances.size(); i++) {
       var name = "instance_" + i;
       var figures = instances.get(i);
-      long told = figures.path("requests").asLong();
-      answered += told;
+      long reported = figures.path("requests").asLong();
+      answered += reported;
       assertThat(figures.path("instance").asString()).isEqualTo(name);
-      assertThat(told).isEqualTo(count(requests, "instance", name));
+      assertThat(reported).isEqualTo(count(requests, "instance", name));
       assertThat(figures.path("prefills_for_others").asLong())
           .isEqualTo(count(requests, "prefill_instance", name));
       assertThat(figures.path("utilisation").asDouble()).isBetween(0.0, 1.0);

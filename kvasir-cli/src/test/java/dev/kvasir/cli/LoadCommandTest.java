@@ -130,12 +130,12 @@ final class LoadCommandTest {
     assertUnavailable("it has poet", "--model singer --rate 1");
   }
 
-  private void assertUnavailable(String said, String line) {
+  private void assertUnavailable(String expected, String line) {
     var words = Spoken.words("load " + line);
     if (!line.contains("--url")) words.addAll(1, List.of("--url", url()));
     var spoken = Spoken.kvasir(words);
     assertThat(spoken.code()).isEqualTo(ExitCode.UNAVAILABLE);
-    assertThat(spoken.err()).startsWith("kvasir: ").contains(said).hasLineCount(1);
+    assertThat(spoken.err()).startsWith("kvasir: ").contains(expected).hasLineCount(1);
     assertThat(spoken.out()).isEmpty();
   }
 
@@ -152,9 +152,9 @@ final class LoadCommandTest {
     assertThat(load("--trace-format mooncake --trace", broken).code()).isEqualTo(ExitCode.DATA);
   }
 
-  private void assertMistake(String said, String line) {
+  private void assertMistake(String expected, String line) {
     var spoken = load(line.isEmpty() ? "--json" : line);
     assertThat(spoken.code()).isEqualTo(ExitCode.USAGE);
-    assertThat(spoken.err()).contains(said);
+    assertThat(spoken.err()).contains(expected);
   }
 }

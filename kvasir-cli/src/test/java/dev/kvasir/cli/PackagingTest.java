@@ -2,7 +2,7 @@ package dev.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cli.config.Said;
+import dev.kvasir.cli.config.GivenOptions;
 import dev.kvasir.cli.settings.Configuration;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -64,7 +64,7 @@ class PackagingTest {
   @Test
   void podsHaveTheTimeThatTheirSettingsGiveThem() throws IOException {
     var file = FOLDER.resolve("kustomize/kvasir.yaml");
-    var settings = new Configuration(file, Map.of(), Said.NOTHING.keys()).read();
+    var settings = new Configuration(file, Map.of(), GivenOptions.NOTHING.keys()).read();
     settings.requireServable();
     assertThat(settings.isEmbedded()).isFalse();
     assertThat(settings.listen().restart().leaveTime()).isPositive();

@@ -105,11 +105,12 @@ final class PlanTest {
   }
 
   private int run(List<String> words) {
-    var said = new StringWriter();
+    var output = new StringWriter();
     var wrong = new StringWriter();
     var args = words.toArray(String[]::new);
-    int code = Main.run(new PrintWriter(said, true), new PrintWriter(wrong, true), Map.of(), args);
-    out = said.toString();
+    int code =
+        Main.run(new PrintWriter(output, true), new PrintWriter(wrong, true), Map.of(), args);
+    out = output.toString();
     err = wrong.toString();
     return code;
   }

@@ -41,17 +41,17 @@ class SameBytesTest {
     var line = "simulate --compat blis --num-instances 3 --total-kv-blocks 600 --json";
     var options = words(line, "--routing-policy", routing, "--results-path", requests);
     options.addAll(words("--workload", workload));
-    assertThat(digest(said(options) + Files.readString(requests))).isEqualTo(digest);
+    assertThat(digest(output(options) + Files.readString(requests))).isEqualTo(digest);
   }
 
   @Test
   void replaysOfACacheAloneAre() {
     var line = "simulate --cache-only --eviction lru --total-kv-blocks 500 --json --trace";
     var trace = Script.projectRoot().resolve("examples/documents.jsonl");
-    assertThat(digest(said(words(line, trace)))).isEqualTo("693fe410cf1cf9f6");
+    assertThat(digest(output(words(line, trace)))).isEqualTo("693fe410cf1cf9f6");
   }
 
-  private static String said(List<String> words) {
+  private static String output(List<String> words) {
     var run = kvasir(words);
     assertThat(run.code()).as(run.err()).isEqualTo(ExitCode.OK);
     return run.out();

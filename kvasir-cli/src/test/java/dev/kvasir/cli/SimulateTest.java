@@ -70,8 +70,8 @@ final class SimulateTest {
     workloads.put("strangers.yaml", STRANGERS);
     var lines = new ArrayList<String>();
     var here = new StringBuilder();
-    for (var asked : workloads.entrySet()) {
-      var workload = Files.writeString(folder.resolve(asked.getKey()), asked.getValue());
+    for (var requested : workloads.entrySet()) {
+      var workload = Files.writeString(folder.resolve(requested.getKey()), requested.getValue());
       for (var routing : List.of("balanced", "round-robin")) {
         var line = CLUSTER + " " + workload + " --routing " + routing;
         lines.add(line);
@@ -125,13 +125,14 @@ final class SimulateTest {
             + requests
             + " --trace";
     var run = kvasir(words(line, trace)).json();
-    var told = new LinkedHashMap<String, List<Long>>();
+    var reported = new LinkedHashMap<String, List<Long>>();
     Spoken.requests(requests)
         .forEach(
             (id, each) ->
-                told.put(id, List.of(each.path("ttft_us").asLong(), each.path("e2e_us").asLong())));
+                reported.put(
+                    id, List.of(each.path("ttft_us").asLong(), each.path("e2e_us").asLong())));
     var alone = SingleTier.run(trace);
-    assertThat(told).containsExactlyInAnyOrderEntriesOf(alone.times());
+    assertThat(reported).containsExactlyInAnyOrderEntriesOf(alone.times());
     // The run is one in which memory runs out and blocks are found again.
     assertThat(alone.hits()).isPositive();
     assertThat(alone.evicted()).isPositive();

@@ -95,7 +95,7 @@ final class SingleTier {
   }
 
   private void submit(Request request) {
-    var asked =
+    var sequenceRequest =
         new SequenceRequest(
             request.id(),
             ContentNames.of(request, TOKENS),
@@ -103,7 +103,7 @@ final class SingleTier {
             request.outputTokens(),
             SloClass.of("").queuePriority(),
             request.arrivalNanos());
-    engine.submit(asked, new Watch(request));
+    engine.submit(sequenceRequest, new Watch(request));
   }
 
   /** Notes the times of one request. */

@@ -194,14 +194,14 @@ final class SweepTest {
   @Test
   void partsOfASweepMergeIntoWhatOneProcessGives() throws IOException {
     var page = folder.resolve("page.html");
-    var asked =
+    var options =
         List.of("--workload", "" + workload, "--sweep", "instances=1,2,3", "--sweep", "load=1,2");
-    simulate(with(asked, "--json", "--report", "" + page));
+    simulate(with(options, "--json", "--report", "" + page));
     var whole = out;
     var wholePage = Files.readString(page);
     var merge = new ArrayList<>(List.of("merge", "--json", "--report", "" + page));
     for (int part : List.of(3, 0, 2, 1)) {
-      simulate(with(asked, "--shard", part + "/4"));
+      simulate(with(options, "--shard", part + "/4"));
       merge.add("" + Files.writeString(folder.resolve(part + ".json"), out));
     }
     assertThat(command(merge.toArray(String[]::new))).as(err).isEqualTo(ExitCode.OK);

@@ -73,10 +73,10 @@ final class TierSpeedTest {
     "--host-blocks 9 --set hardware.kv-bytes-per-token=llama, llama-3.1-8b"
   })
   void whatIsNoLongerSaidIsAnsweredWithWhatToSay(String options, String answer) throws IOException {
-    var said = kvasir(words("simulate " + options + " --trace", trace()));
-    assertThat(said.code()).isEqualTo(ExitCode.USAGE);
-    assertThat(said.err()).contains(answer);
-    assertThat(said.err().lines()).hasSize(1);
+    var output = kvasir(words("simulate " + options + " --trace", trace()));
+    assertThat(output.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(output.err()).contains(answer);
+    assertThat(output.err().lines()).hasSize(1);
   }
 
   private double lastFirstToken(String options) throws IOException {

@@ -69,7 +69,7 @@ final class TierTraceTest {
   void theSimulatorForetellsTheHitRateAndTheLimitHolds() throws Exception {
     var trace = Path.of(Shared.path("traces/mooncake/conversation_trace.jsonl").toString());
     var settings = settings();
-    long asked = 0;
+    long requested = 0;
     long found = 0;
     try (var _ = TierDaemon.open(settings);
         var client =
@@ -78,15 +78,15 @@ final class TierTraceTest {
       engine = client;
       for (var line : Files.readAllLines(trace)) {
         var keys = keys(line);
-        asked += keys.size();
+        requested += keys.size();
         found += serve(keys);
       }
       var text = client.stats();
-      System.out.println("conversation trace through the tier: " + found + " of " + asked);
+      System.out.println("conversation trace through the tier: " + found + " of " + requested);
       assertThat(text).contains("\"host_chunks\":" + CHUNKS_MAX + ",");
       assertThat(text).contains("\"host_chunks_max\":" + CHUNKS_MAX + ",");
     }
-    assertThat((double) found / asked).isCloseTo(foretold(trace), within(0.005));
+    assertThat((double) found / requested).isCloseTo(foretold(trace), within(0.005));
   }
 
   private static List<byte[]> keys(String line) throws IOException {
@@ -101,14 +101,14 @@ final class TierTraceTest {
   private int serve(List<byte[]> keys) throws IOException {
     var look = body(2).putInt(keys.size());
     for (var key : keys) look.put(key).putInt(0);
-    var there = ask(look);
+    var there = request(look);
     int found = 0;
     while (found < there.length && there[found] == 1) found++;
     for (int from = 0; from < found; from += ROWS) {
       int until = Math.min(found, from + ROWS);
       var load = body(4).putInt(until - from);
       for (int i = from; i < until; i++) load.putInt(i - from).put(keys.get(i)).putInt(0);
-      assertThat(ask(load)).containsOnly(0);
+      assertThat(request(load)).containsOnly(0);
     }
     for (int from = found; from < keys.size(); from += ROWS) {
       int until = Math.min(keys.size(), from + ROWS);
@@ -118,7 +118,7 @@ final class TierTraceTest {
       for (int i = from; i < until; i++) {
         store.putInt(i - from).putInt(i).put(keys.get(i)).putInt(0);
       }
-      assertThat(ask(store)).containsOnly(0);
+      assertThat(request(store)).containsOnly(0);
     }
     return found;
   }
@@ -127,7 +127,7 @@ final class TierTraceTest {
     return message.clear().put((byte) type).putLong(++id);
   }
 
-  private byte[] ask(ByteBuffer body) throws IOException {
+  private byte[] request(ByteBuffer body) throws IOException {
     var client = Objects.requireNonNull(engine);
     client.send(body.flip());
     var answer = client.read();

@@ -56,10 +56,10 @@ class TutorialTest {
         server = ServerProcess.start(words, folder);
       }
       case "load" -> {
-        var asked = new ArrayList<>(words);
-        asked.addAll(List.of("--url", requireNonNull(server, "a server to load").url()));
-        asked.addAll(List.of("--time-scale", PACE, "--requests", "" + REQUESTS));
-        assertThat(succeed(asked)).contains(REQUESTS + " of " + REQUESTS + " answered");
+        var commandWords = new ArrayList<>(words);
+        commandWords.addAll(List.of("--url", requireNonNull(server, "a server to load").url()));
+        commandWords.addAll(List.of("--time-scale", PACE, "--requests", "" + REQUESTS));
+        assertThat(succeed(commandWords)).contains(REQUESTS + " of " + REQUESTS + " answered");
       }
       default -> {
         stop();
@@ -69,10 +69,10 @@ class TutorialTest {
   }
 
   private static String succeed(List<String> words) {
-    var told = Spoken.kvasir(words);
-    assertThat(told.code()).as(words + ": " + told.err()).isZero();
-    System.out.println("kvasir " + String.join(" ", words) + "\n" + told.out());
-    return told.out();
+    var output = Spoken.kvasir(words);
+    assertThat(output.code()).as(words + ": " + output.err()).isZero();
+    System.out.println("kvasir " + String.join(" ", words) + "\n" + output.out());
+    return output.out();
   }
 
   /** The commands in fences, their files where this test has them. */

@@ -108,8 +108,8 @@ class ValidateTest {
 
   @Test
   void whatTheCaptureIsMadeOfIsPredictedAgain() {
-    var told = Spoken.kvasir("simulate", "--validate", "" + capture, "--json");
-    var fidelity = told.json();
+    var output = Spoken.kvasir("simulate", "--validate", "" + capture, "--json");
+    var fidelity = output.json();
     assertThat(fidelity.path("requests").asInt()).isEqualTo(200);
     assertThat(fidelity.at("/ttft/median_error").asDouble()).isCloseTo(0, within(0.01));
     assertThat(fidelity.at("/ttft/request_error_p50").asDouble()).isLessThan(0.01);
@@ -117,14 +117,15 @@ class ValidateTest {
     double measured = fidelity.at("/hit_rate/measured").asDouble();
     assertThat(measured).isPositive();
     assertThat(fidelity.at("/hit_rate/predicted").asDouble()).isCloseTo(measured, within(0.01));
-    assertThat(told.err()).contains("fitted to 60 steps").contains("a request takes 4.0 ms");
+    assertThat(output.err()).contains("fitted to 60 steps").contains("a request takes 4.0 ms");
   }
 
   @Test
   void theTableAndTheLinesTellTheSame() throws IOException {
     var lines = folder.resolve("requests.jsonl");
-    var told = Spoken.kvasir("simulate", "--validate", "" + capture, "--requests-out", "" + lines);
-    assertThat(told.out()).contains("TTFT p50", "E2E p90", "cached %", "points");
+    var output =
+        Spoken.kvasir("simulate", "--validate", "" + capture, "--requests-out", "" + lines);
+    assertThat(output.out()).contains("TTFT p50", "E2E p90", "cached %", "points");
     assertThat(Files.readAllLines(lines))
         .hasSize(200)
         .allMatch(line -> line.contains("\"measured\"") && line.contains("\"predicted\""));
@@ -153,8 +154,8 @@ class ValidateTest {
   @Test
   void twoRunsInOneFileAreNotComparedAtOnce() throws IOException {
     Files.writeString(capture, Files.readString(capture) + "\n" + settings());
-    var told = Spoken.kvasir("simulate", "--validate", "" + capture);
-    assertThat(told.code()).isEqualTo(ExitCode.USAGE);
-    assertThat(told.err()).contains("holds 2 runs; capture each into a file of its own");
+    var output = Spoken.kvasir("simulate", "--validate", "" + capture);
+    assertThat(output.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(output.err()).contains("holds 2 runs; capture each into a file of its own");
   }
 }

@@ -46,16 +46,16 @@ class WrongOptionsTest {
       List.of("internal error", "dev.kvasir", "java.", "Exception");
 
   @TempDir private Path folder;
-  private final List<String> untold = new ArrayList<>();
+  private final List<String> unreported = new ArrayList<>();
 
   @Test
   void noWrongValueOfAnyOptionIsAnInternalError() {
     var silent = new PrintWriter(new StringWriter());
     var line = Main.line(silent, silent, Map.of());
-    int asked = 0;
-    for (var command : line.getSubcommands().values()) asked += all(command, List.of());
-    assertThat(untold).isEmpty();
-    assertThat(asked).isGreaterThan(100);
+    int checked = 0;
+    for (var command : line.getSubcommands().values()) checked += all(command, List.of());
+    assertThat(unreported).isEmpty();
+    assertThat(checked).isGreaterThan(100);
   }
 
   private int all(CommandLine line, List<String> above) {
@@ -64,10 +64,10 @@ class WrongOptionsTest {
     words.add(spec.name());
     // What it runs is the product itself, for the launcher alone.
     if (spec.name().equals("rehearse")) return 0;
-    int asked = 0;
-    for (var command : line.getSubcommands().values()) asked += all(command, words);
+    int checked = 0;
+    for (var command : line.getSubcommands().values()) checked += all(command, words);
     for (var wrong : wrong(spec)) {
-      asked++;
+      checked++;
       var all = new ArrayList<>(words);
       if (above.isEmpty()) {
         var beginning = BEGINNINGS.getOrDefault(spec.name(), List.of());
@@ -77,9 +77,9 @@ class WrongOptionsTest {
         all.addAll(rest);
       }
       all.addAll(wrong);
-      ask(all);
+      check(all);
     }
-    return asked;
+    return checked;
   }
 
   private List<List<String>> wrong(CommandSpec spec) {
@@ -93,10 +93,12 @@ class WrongOptionsTest {
     return wrong;
   }
 
-  private void ask(List<String> words) {
-    var said = Spoken.kvasir(words);
-    boolean isTold = BUGS.stream().noneMatch(said.err()::contains) && CODES.contains(said.code());
-    if (!isTold) untold.add(String.join(" ", words) + ": " + said.code() + " " + said.err());
+  private void check(List<String> words) {
+    var output = Spoken.kvasir(words);
+    boolean isReported =
+        BUGS.stream().noneMatch(output.err()::contains) && CODES.contains(output.code());
+    if (!isReported)
+      unreported.add(String.join(" ", words) + ": " + output.code() + " " + output.err());
   }
 
   @ParameterizedTest
@@ -113,22 +115,22 @@ class WrongOptionsTest {
     "tier --host-bytes 900TiB, 69, this machine has memory of",
     "bench --tiers --dir /nonexist, 64, is not a folder"
   })
-  void eachMistakeHasItsCode(String line, int code, String told) {
+  void eachMistakeHasItsCode(String line, int code, String expected) {
     var absent = folder.resolve("none").toString();
-    var asked = line.replace("examples/", examples()).replace("/nonexist", absent);
-    var said = Spoken.kvasir(List.of(asked.split(" ", -1)));
-    assertThat(said.err())
-        .contains(told.replace("/nonexist", absent))
+    var checked = line.replace("examples/", examples()).replace("/nonexist", absent);
+    var output = Spoken.kvasir(List.of(checked.split(" ", -1)));
+    assertThat(output.err())
+        .contains(expected.replace("/nonexist", absent))
         .doesNotContain("internal error", "dev.kvasir", "java.");
-    assertThat(said.code()).as(said.err()).isEqualTo(code);
+    assertThat(output.code()).as(output.err()).isEqualTo(code);
   }
 
   @Test
   void aGpuThatIsNotThereIsUnavailable() {
     assumeFalse(Files.exists(Path.of("/dev/nvidia0")), "this machine has a GPU");
-    var said = Spoken.kvasir(Spoken.words("serve --device gpu --port 0 --cache-dir", folder));
-    assertThat(said.code()).as(said.err()).isEqualTo(ExitCode.UNAVAILABLE);
-    assertThat(said.err().lines()).singleElement().asString().contains("NVIDIA");
+    var output = Spoken.kvasir(Spoken.words("serve --device gpu --port 0 --cache-dir", folder));
+    assertThat(output.code()).as(output.err()).isEqualTo(ExitCode.UNAVAILABLE);
+    assertThat(output.err().lines()).singleElement().asString().contains("NVIDIA");
   }
 
   @ParameterizedTest
@@ -137,12 +139,12 @@ class WrongOptionsTest {
     "KVASIR_CACHE, serve --port 0, /dev/null/none",
     "KVASIR_TIER_CONFIG, serve --worker http://127.0.0.1:1 --port 0, there is no file"
   })
-  void aPathInAVariableThatIsNotThereIsTold(String name, String line, String told) {
+  void aPathInAVariableThatIsNotThereIsTold(String name, String line, String expected) {
     var err = new StringWriter();
     var silent = new PrintWriter(new StringWriter());
     var environment = Map.of(name, "/dev/null/none");
     int code = Main.run(silent, new PrintWriter(err, true), environment, line.split(" ", -1));
-    assertThat(err.toString()).contains("/dev/null/none", told).doesNotContain("nothing reads");
+    assertThat(err.toString()).contains("/dev/null/none", expected).doesNotContain("nothing reads");
     assertThat(code).as(err.toString()).isEqualTo(ExitCode.DATA);
   }
 
@@ -201,36 +203,37 @@ class WrongOptionsTest {
 
   @Test
   void aTraceThatWasNotMeasuredIsNotCompared() {
-    var said = Spoken.kvasir("simulate", "--validate", examples() + "documents.jsonl");
-    assertThat(said.code()).isEqualTo(ExitCode.DATA);
-    assertThat(said.err()).contains("this trace has no measured times, so there is nothing");
-    assertThat(said.out()).isEmpty();
+    var output = Spoken.kvasir("simulate", "--validate", examples() + "documents.jsonl");
+    assertThat(output.code()).isEqualTo(ExitCode.DATA);
+    assertThat(output.err()).contains("this trace has no measured times, so there is nothing");
+    assertThat(output.out()).isEmpty();
   }
 
   @Test
   void aFleetOnAUsedPortSaysSoAndNothingElse() throws IOException {
-    try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      var port = "--port=" + taken.getLocalPort();
-      var said = Spoken.kvasir("fleet", "--workers=1", port, "--control-port=0");
-      assertThat(said.code()).isEqualTo(ExitCode.UNAVAILABLE);
-      assertThat(said.err().lines()).singleElement().asString().contains("another process uses");
+    try (var occupied = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      var port = "--port=" + occupied.getLocalPort();
+      var output = Spoken.kvasir("fleet", "--workers=1", port, "--control-port=0");
+      assertThat(output.code()).isEqualTo(ExitCode.UNAVAILABLE);
+      assertThat(output.err().lines()).singleElement().asString().contains("another process uses");
     }
   }
 
   @Test
   void traceIsExplainedInItsOwnBlocks() {
     var trace = examples() + "documents.jsonl";
-    var told = Spoken.kvasir("explain", trace);
-    assertThat(told.code()).as(told.err()).isEqualTo(ExitCode.OK);
-    assertThat(told.out()).isEqualTo(Spoken.kvasir("explain", "cache", trace).out());
+    var expected = Spoken.kvasir("explain", trace);
+    assertThat(expected.code()).as(expected.err()).isEqualTo(ExitCode.OK);
+    assertThat(expected.out()).isEqualTo(Spoken.kvasir("explain", "cache", trace).out());
     var own = Spoken.kvasir("explain", "cache", trace, "--block-size", "64");
-    assertThat(told.out()).isEqualTo(own.out());
+    assertThat(expected.out()).isEqualTo(own.out());
   }
 
   @Test
   void planNamesWhereTheEnginesAreSwept() {
-    var said = Spoken.kvasir("plan", "--config", examples() + "instances.yaml", "--slo-ttft", "3s");
-    assertThat(said.err()).contains("instances.yaml").doesNotContain("--sweep");
+    var output =
+        Spoken.kvasir("plan", "--config", examples() + "instances.yaml", "--slo-ttft", "3s");
+    assertThat(output.err()).contains("instances.yaml").doesNotContain("--sweep");
   }
 
   @Test
@@ -245,8 +248,8 @@ class WrongOptionsTest {
 
   @Test
   void variablesThatNothingReadsAreNamed() {
-    var said = run(Map.of("KVASIR_LISTEN_PROT", "1", "KVASIR_JAVA_OPTS", "-Xmx1g"));
-    assertThat(said)
+    var output = run(Map.of("KVASIR_LISTEN_PROT", "1", "KVASIR_JAVA_OPTS", "-Xmx1g"));
+    assertThat(output)
         .isEqualTo(
             "kvasir: nothing reads the variable KVASIR_LISTEN_PROT;"
                 + " did you mean KVASIR_LISTEN_PORT?");

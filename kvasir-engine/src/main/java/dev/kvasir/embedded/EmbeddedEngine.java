@@ -140,9 +140,9 @@ public final class EmbeddedEngine {
     return parts.events();
   }
 
-  /** Begins an answer; a refusal is heard before this returns. */
-  public Generation submit(GenerationRequest asked, GenerationListener listener) {
-    var request = asked.named(ownNames(asked));
+  /** Begins an answer; a refusal reaches the listener before this returns. */
+  public Generation submit(GenerationRequest submitted, GenerationListener listener) {
+    var request = submitted.named(ownNames(submitted));
     var generation =
         new Generation(request, forgetting(listener), model().tokenizer(), hasher(request.salt()));
     if (broken) {

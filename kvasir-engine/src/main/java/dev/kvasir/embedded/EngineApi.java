@@ -79,7 +79,7 @@ final class EngineApi {
   }
 
   /** Answers a request of this process; what an engine does not know is not found, as over HTTP. */
-  void take(WorkerMessage message, Reply reply) {
+  void handle(WorkerMessage message, Reply reply) {
     switch (message.path()) {
       case CallReader.CHAT -> answer(reply, reader::chat, message.prompt());
       case CallReader.TEXT -> answer(reply, reader::text, message.prompt());
@@ -110,10 +110,10 @@ final class EngineApi {
     reply.handOver();
     var id = (call.isChat() ? "chatcmpl-" : "cmpl-") + engine.name() + "-" + ids.incrementAndGet();
     var tenant = reply.caller().tenant();
-    var said = hints.read(reply, _ -> null, tenant);
+    var given = hints.read(reply, _ -> null, tenant);
     // What is handed over is asked for next, whatever becomes of the conversation.
-    var hint = call.handover() == Call.Handover.GIVE ? said.returning() : said;
-    var request = prompts.request(id, tenant, call, prompt).saying(hint);
+    var hint = call.handover() == Call.Handover.GIVE ? given.returning() : given;
+    var request = prompts.request(id, tenant, call, prompt).withHint(hint);
     var format = new AnswerFormat(call.isChat(), id, model.name(), Instant.now().getEpochSecond());
     var answering = new Answering(reply, call, format, model, faults.next());
     onLoop(reply, () -> submit(reply, call, request, answering));

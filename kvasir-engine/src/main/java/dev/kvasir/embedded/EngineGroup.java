@@ -60,7 +60,7 @@ public final class EngineGroup implements AutoCloseable {
   private final List<ModelDevice.Room> rooms = new ArrayList<>();
   private final @Nullable SharedTiers tiers;
   private final OwnedResources owned = new OwnedResources();
-  private LearnedTables tables = LearnedTables.beside(null);
+  private LearnedTables tables = LearnedTables.siblingOf(null);
   private final CacheResets resets;
   private Consumer<StepTime> times = _ -> {};
   private @Nullable WarmUp warmUp;
@@ -169,8 +169,8 @@ public final class EngineGroup implements AutoCloseable {
         });
   }
 
-  /** Tells from now on, on the loop, how long each step takes. */
-  public void tellSteps(Consumer<StepTime> listener) {
+  /** Reports the time of each step from now on, on the loop. */
+  public void reportSteps(Consumer<StepTime> listener) {
     loop.execute(() -> times = listener);
   }
 

@@ -1,8 +1,8 @@
 package dev.kvasir.embedded;
 
 import dev.kvasir.events.EngineHash;
+import dev.kvasir.events.KvEventForwarder;
 import dev.kvasir.events.KvEventPublisher;
-import dev.kvasir.events.KvEventTeller;
 import dev.kvasir.events.PublisherSettings;
 import dev.kvasir.kv.event.KvEvents;
 import java.io.IOException;
@@ -17,7 +17,7 @@ public final class EnginePublisher implements AutoCloseable {
 
   private final EmbeddedEngine engine;
   private final KvEventPublisher publisher;
-  private final List<KvEventTeller> tellers = new ArrayList<>();
+  private final List<KvEventForwarder> forwarders = new ArrayList<>();
 
   /** Begins to tell of the engine's own memory and of what lies below it. */
   public EnginePublisher(
@@ -29,14 +29,14 @@ public final class EnginePublisher implements AutoCloseable {
         .loop()
         .execute(
             () -> {
-              tell(engine.events());
-              below.forEach(this::tell);
+              forward(engine.events());
+              below.forEach(this::forward);
             });
   }
 
-  private void tell(KvEvents events) {
-    tellers.add(
-        new KvEventTeller(
+  private void forward(KvEvents events) {
+    forwarders.add(
+        new KvEventForwarder(
             engine.loop(), events, EVENTS_MAX, EngineHash.Form.WORD, publisher::publish));
   }
 
@@ -57,7 +57,7 @@ public final class EnginePublisher implements AutoCloseable {
 
   @Override
   public void close() {
-    engine.loop().execute(() -> tellers.forEach(KvEventTeller::close));
+    engine.loop().execute(() -> forwarders.forEach(KvEventForwarder::close));
     publisher.close();
   }
 }

@@ -48,7 +48,7 @@ public final class LocalEngine implements LocalWorker, AutoCloseable {
   }
 
   @Override
-  public boolean take(WorkerMessage message, Reply reply) {
+  public boolean accept(WorkerMessage message, Reply reply) {
     inFlight.begins();
     underWay.add(reply);
     reply.whenOver(
@@ -62,7 +62,7 @@ public final class LocalEngine implements LocalWorker, AutoCloseable {
       var why = name() + " restarts; ask another one";
       reply.fail(ApiError.unavailable("draining", why, SOON));
     } else {
-      reply.guard(() -> api.take(message, reply));
+      reply.guard(() -> api.handle(message, reply));
     }
     return true;
   }

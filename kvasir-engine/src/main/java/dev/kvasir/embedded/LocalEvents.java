@@ -70,10 +70,10 @@ public final class LocalEvents implements WorkerEvents, AutoCloseable {
 
     Feed(KvEvents events) {
       // A pool is in the middle of its work when it calls.
-      this.subscription = events.subscribe(EVENTS_MAX, () -> engine.execute(this::tell));
+      this.subscription = events.subscribe(EVENTS_MAX, () -> engine.execute(this::forward));
     }
 
-    private void tell() {
+    private void forward() {
       if (busy) return;
       var batch = subscription.poll(EVENTS_AT_ONCE);
       if (batch.isEmpty()) return;
@@ -82,14 +82,14 @@ public final class LocalEvents implements WorkerEvents, AutoCloseable {
       hand(
           router,
           () -> {
-            take(batch, nanos);
-            hand(engine, this::told);
+            apply(batch, nanos);
+            hand(engine, this::forwarded);
           });
     }
 
-    private void told() {
+    private void forwarded() {
       busy = false;
-      tell();
+      forward();
     }
   }
 
@@ -101,7 +101,7 @@ public final class LocalEvents implements WorkerEvents, AutoCloseable {
     }
   }
 
-  private void take(List<KvEvent> batch, long nanos) {
+  private void apply(List<KvEvent> batch, long nanos) {
     batches++;
     lagSeconds = (System.nanoTime() - nanos) / 1e9;
     for (var event : batch) {

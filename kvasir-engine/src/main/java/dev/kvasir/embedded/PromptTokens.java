@@ -141,8 +141,8 @@ public final class PromptTokens {
    * Returns the salt of the names of a request's blocks, by the tenant that sent it and what it
    * says.
    */
-  static String salt(String tenant, String told) {
-    return tenant.isEmpty() && told.isEmpty() ? "" : tenant + '\0' + told;
+  static String salt(String tenant, String callerSalt) {
+    return tenant.isEmpty() && callerSalt.isEmpty() ? "" : tenant + '\0' + callerSalt;
   }
 
   void tokenize(Reply reply) {

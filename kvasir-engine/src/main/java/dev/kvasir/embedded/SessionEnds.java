@@ -31,7 +31,7 @@ final class SessionEnds {
    */
   ReturnHint hint(GenerationRequest request) {
     var hint = request.hint();
-    return new ReturnHint(tenant(request.salt()), hint.said(), hint.pinSeconds());
+    return new ReturnHint(tenant(request.salt()), hint.returnHint(), hint.pinSeconds());
   }
 
   private static long tenant(String salt) {

@@ -181,10 +181,10 @@ class AnswerEqualityTest {
 
   private static void check(Answers answers, List<GenerationRequest> requests) {
     for (var request : requests) {
-      var asked = List.<Object>of(request.id(), IntBuffer.wrap(request.prompt()));
+      var requested = List.<Object>of(request.id(), IntBuffer.wrap(request.prompt()));
       assertThat(answers.tokens(request.id()))
           .as(request.id())
-          .isEqualTo(ALONE.computeIfAbsent(asked, _ -> Answers.alone(model, request)));
+          .isEqualTo(ALONE.computeIfAbsent(requested, _ -> Answers.alone(model, request)));
     }
   }
 }

@@ -51,8 +51,8 @@ final class DeviceTimeTest {
   }
 
   private static DeviceTime time(EmbeddedEngine engine) {
-    var told = new CompletableFuture<DeviceTime>();
-    engine.loop().execute(() -> told.complete(engine.deviceTime().orElseThrow()));
-    return told.join();
+    var reported = new CompletableFuture<DeviceTime>();
+    engine.loop().execute(() -> reported.complete(engine.deviceTime().orElseThrow()));
+    return reported.join();
   }
 }

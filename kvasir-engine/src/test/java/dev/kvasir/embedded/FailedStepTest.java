@@ -114,11 +114,11 @@ class FailedStepTest {
   }
 
   /** The prompt with the beginning of its true answer: blocks that decoding filled count, too. */
-  private GenerationRequest again(GenerationRequest asked) {
-    var answer = expected(asked);
-    var prompt = Arrays.copyOf(asked.prompt(), PROMPT_TOKENS + AGAIN_TOKENS);
+  private GenerationRequest again(GenerationRequest request) {
+    var answer = expected(request);
+    var prompt = Arrays.copyOf(request.prompt(), PROMPT_TOKENS + AGAIN_TOKENS);
     for (int i = 0; i < AGAIN_TOKENS; i++) prompt[PROMPT_TOKENS + i] = answer.get(i);
-    return request(asked.id() + " again", prompt, asked.sampling());
+    return request(request.id() + " again", prompt, request.sampling());
   }
 
   private EngineGroup group(String disk) throws IOException {
@@ -202,14 +202,14 @@ class FailedStepTest {
     boolean failed = true;
     // Only stores fail in two manners.
     int stride = SCALE == 1 && manner == CallFaults.Manner.ANSWERS ? 4 : 1;
-    for (var request : asked()) expected(request);
+    for (var request : requests()) expected(request);
     while (failed) {
       var disk = folder.resolve(manner + " " + calls);
       try (var group = counted(disk)) {
         device.calls().failAfter(calls, manner);
-        askAll(group, group.engines().getFirst());
+        answerAll(group, group.engines().getFirst());
         settle(group);
-        askAll(group, group.engines().getLast());
+        answerAll(group, group.engines().getLast());
         failed = device.calls().disarm();
         checkAll(group, calls);
       }
@@ -232,17 +232,17 @@ class FailedStepTest {
   }
 
   /** The prompts while calls fail: two that begin alike, and one whose tokens the host draws. */
-  private static List<GenerationRequest> asked() {
+  private static List<GenerationRequest> requests() {
     var random = new SplittableRandom(4);
     var first = random.ints(PROMPT_TOKENS, 3, 250).toArray();
     var second = Arrays.copyOf(first, PROMPT_TOKENS + 5);
     var drawn = Records.with(SamplingSettings.seeded(0.9, 7), "topK", 20);
-    var asked = new ArrayList<GenerationRequest>();
-    asked.add(shorter("first", first, 10, SamplingSettings.greedy()));
-    asked.add(shorter("second", second, 4, SamplingSettings.greedy()));
-    if (SCALE > 1) asked.add(shorter("third", random.ints(90, 3, 250).toArray(), 20, drawn));
-    else asked.add(shorter("third", random.ints(20, 3, 250).toArray(), 3, drawn));
-    return asked;
+    var requests = new ArrayList<GenerationRequest>();
+    requests.add(shorter("first", first, 10, SamplingSettings.greedy()));
+    requests.add(shorter("second", second, 4, SamplingSettings.greedy()));
+    if (SCALE > 1) requests.add(shorter("third", random.ints(90, 3, 250).toArray(), 20, drawn));
+    else requests.add(shorter("third", random.ints(20, 3, 250).toArray(), 3, drawn));
+    return requests;
   }
 
   private static GenerationRequest shorter(
@@ -251,9 +251,9 @@ class FailedStepTest {
   }
 
   /** Checks that every answer is right, and that nothing is held afterwards. */
-  private void askAll(EngineGroup group, EmbeddedEngine engine) {
-    var answers = Answers.of(engine, asked());
-    for (var request : asked()) {
+  private void answerAll(EngineGroup group, EmbeddedEngine engine) {
+    var answers = Answers.of(engine, requests());
+    for (var request : requests()) {
       var tokens = answers.tokens(request.id());
       var expected = expected(request);
       assertThat(tokens).as(request.id()).isEqualTo(expected.subList(0, tokens.size()));
@@ -267,8 +267,8 @@ class FailedStepTest {
 
   private void checkAll(EngineGroup group, int call) {
     for (var engine : group.engines()) {
-      var answers = Answers.of(engine, asked());
-      for (var request : asked()) {
+      var answers = Answers.of(engine, requests());
+      for (var request : requests()) {
         assertThat(answers.tokens(request.id()))
             .as("call %s fails, %s on %s", call, request.id(), engine.name())
             .isEqualTo(expected(request));

@@ -37,7 +37,7 @@ class LaunchedAheadTest {
     return EngineGroupSettings.of(1, 8, 0, 0, null, EngineSettings.of(4, 64));
   }
 
-  private static GenerationRequest asked(String id, int tokensMax, String... stops) {
+  private static GenerationRequest request(String id, int tokensMax, String... stops) {
     return new GenerationRequest(
         id, "", PROMPT, 0, tokensMax, SamplingSettings.greedy(), List.of(stops), 0);
   }
@@ -49,7 +49,7 @@ class LaunchedAheadTest {
       for (int good = 0; good <= LONG_TOKENS; good++) {
         try (var group = EngineGroup.open(model, sizes())) {
           device.failAfter(good);
-          var requests = List.of(asked("long", LONG_TOKENS), asked("short", SHORT_TOKENS));
+          var requests = List.of(request("long", LONG_TOKENS), request("short", SHORT_TOKENS));
           var answers = Answers.of(group.engines().getFirst(), requests);
           for (var request : requests) {
             if (!(answers.end(request.id()) instanceof GenerationEnd.Full)) continue;
@@ -68,14 +68,14 @@ class LaunchedAheadTest {
         var model = loaded(device);
         var group = EngineGroup.open(model, sizes())) {
       var engine = group.engines().getFirst();
-      var whole = Answers.of(engine, List.of(asked("whole", LONG_TOKENS)));
-      var before = Answers.of(engine, List.of(asked("before", SHORT_TOKENS)));
+      var whole = Answers.of(engine, List.of(request("whole", LONG_TOKENS)));
+      var before = Answers.of(engine, List.of(request("before", SHORT_TOKENS)));
       var stop = whole.text("whole").substring(before.text("before").length()).substring(0, 1);
-      var other = asked("other", 2 * LONG_TOKENS);
-      var stopped = Answers.of(engine, List.of(asked("stopped", LONG_TOKENS, stop), other));
+      var other = request("other", 2 * LONG_TOKENS);
+      var stopped = Answers.of(engine, List.of(request("stopped", LONG_TOKENS, stop), other));
       assertThat(stopped.end("stopped")).isInstanceOf(GenerationEnd.Stopped.class);
       int count = stopped.tokens("stopped").size();
-      var shorter = Answers.of(engine, List.of(asked("shorter", count - 1)));
+      var shorter = Answers.of(engine, List.of(request("shorter", count - 1)));
       assertThat(stopped.tokens("stopped"))
           .isEqualTo(whole.tokens("whole").subList(0, count))
           .hasSizeLessThan(LONG_TOKENS);

@@ -50,7 +50,7 @@ class LearnedEngineTest {
   void whatEnginesLearntOutlastsTheirRestart() throws Exception {
     byte[] learnt;
     try (var group = open("kv")) {
-      ask(group, "x-kvasir-session", "talk");
+      complete(group, "x-kvasir-session", "talk");
       learnt = learned(group);
     }
     for (var tier : new String[] {"engine-0", "host", "disk"}) {
@@ -65,17 +65,17 @@ class LearnedEngineTest {
   @Test
   void whatCallersSayReachesEvictionAtOnceOrLater() throws Exception {
     try (var silent = open("a");
-        var told = open("b");
+        var opened = open("b");
         var ended = open("c")) {
-      ask(silent, "x-kvasir-session", "talk");
-      ask(told, "x-kvasir-session", "talk", "x-kvasir-last-turn", "true");
-      ask(ended, "x-kvasir-session", "talk");
-      assertThat(learned(told)).isNotEqualTo(learned(silent));
+      complete(silent, "x-kvasir-session", "talk");
+      complete(opened, "x-kvasir-session", "talk", "x-kvasir-last-turn", "true");
+      complete(ended, "x-kvasir-session", "talk");
+      assertThat(learned(opened)).isNotEqualTo(learned(silent));
       assertThat(learned(ended)).isEqualTo(learned(silent));
       end(ended, "other");
       assertThat(learned(ended)).isEqualTo(learned(silent));
       end(ended, "talk");
-      assertThat(learned(ended)).isEqualTo(learned(told));
+      assertThat(learned(ended)).isEqualTo(learned(opened));
     }
   }
 
@@ -111,7 +111,7 @@ class LearnedEngineTest {
         network, HttpSettings.local(0), group.engines().getFirst(), FaultInjection.NONE);
   }
 
-  private void ask(EngineGroup group, String... headers) throws Exception {
+  private void complete(EngineGroup group, String... headers) throws Exception {
     var body = "{\"prompt\":\"" + PROMPT + "\",\"max_tokens\":4,\"temperature\":0}";
     try (var server = serve(group)) {
       var request =

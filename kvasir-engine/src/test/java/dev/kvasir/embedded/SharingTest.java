@@ -127,7 +127,7 @@ class SharingTest {
   private void assertFound(TieredCacheSettings tieredCache, String side, String tier)
       throws Exception {
     try (var one = new Side(tieredCache, folder.resolve(side))) {
-      assertThat(cached(one.ask())).isGreaterThanOrEqualTo(96);
+      assertThat(cached(one.complete())).isGreaterThanOrEqualTo(96);
       assertThat(one.found(tier)).isPositive();
     }
   }
@@ -142,7 +142,7 @@ class SharingTest {
     try (var redis = RedisServer.start(folder.resolve("redis"));
         var side = new Side(TieredCacheSettings.of(64, 0).with(remote(redis)), folder)) {
       redis.kill();
-      var answer = side.ask();
+      var answer = side.complete();
       assertThat(answer.at("/choices/0/text").asString()).isNotEmpty();
       assertThat(cached(answer)).isZero();
     }
@@ -160,7 +160,7 @@ class SharingTest {
           new Side(TieredCacheSettings.of(64, 0).with(remote(redis)), folder.resolve("y"))) {
         try (var late =
             new Side(TieredCacheSettings.of(64, 128).with(remote(redis)), folder.resolve("x"))) {
-          assertThat(cached(late.ask())).isGreaterThanOrEqualTo(96);
+          assertThat(cached(late.complete())).isGreaterThanOrEqualTo(96);
           assertThat(late.group.drain(DRAIN)).isTrue();
         }
         assertThat(other.reset().status()).isEqualTo(200);
@@ -168,7 +168,7 @@ class SharingTest {
       }
       try (var late =
           new Side(TieredCacheSettings.of(64, 128).with(remote(redis)), folder.resolve("x"))) {
-        assertThat(cached(late.ask())).isZero();
+        assertThat(cached(late.complete())).isZero();
       }
     }
   }
@@ -182,18 +182,18 @@ class SharingTest {
   private void resetAll(TieredCacheSettings tieredCache, String tier) throws Exception {
     try (var first = new Side(tieredCache, folder.resolve("first"));
         var second = new Side(tieredCache, folder.resolve("second"))) {
-      assertThat(cached(first.ask())).isZero();
+      assertThat(cached(first.complete())).isZero();
       first.settle();
-      assertThat(cached(second.ask())).isGreaterThanOrEqualTo(96);
+      assertThat(cached(second.complete())).isGreaterThanOrEqualTo(96);
       second.settle();
       var report = first.reset();
       assertThat(report.status()).as(report.json()).isEqualTo(200);
       assertThat(report.parts())
           .filteredOn(part -> part.name().equals(tier))
           .allSatisfy(part -> assertThat(part.blocks()).isPositive());
-      assertThat(cached(second.ask())).as("what another reset").isZero();
+      assertThat(cached(second.complete())).as("what another reset").isZero();
       second.settle();
-      var brought = first.ask();
+      var brought = first.complete();
       assertThat(cached(brought)).as("what was computed after it").isGreaterThanOrEqualTo(96);
       first.settle();
     }
@@ -204,14 +204,14 @@ class SharingTest {
     try (var redis = RedisServer.start(folder.resolve("redis"));
         var side =
             new Side(TieredCacheSettings.of(64, 128).with(remote(redis)), folder.resolve("d"))) {
-      var _ = side.ask();
+      var _ = side.complete();
       side.settle();
       redis.kill();
       var report = side.reset();
       assertThat(report.status()).isEqualTo(503);
       assertThat(report.json()).contains("\"tier\":\"remote\"", "\"reset\":false", "reason");
       assertThat(report.parts()).filteredOn(part -> part.failure() != null).hasSize(1);
-      assertThat(cached(side.ask())).isZero();
+      assertThat(cached(side.complete())).isZero();
     }
   }
 
@@ -219,9 +219,9 @@ class SharingTest {
   void aResetReachesAllEnginesAndTheDiskAndOutlivesTheProcess() throws Exception {
     var tieredCache = TieredCacheSettings.of(64, 128);
     try (var side = new Side(tieredCache, folder.resolve("disk"), 2)) {
-      assertThat(cached(side.ask())).isZero();
+      assertThat(cached(side.complete())).isZero();
       side.settle();
-      assertThat(cached(side.ask(1))).isGreaterThanOrEqualTo(96);
+      assertThat(cached(side.complete(1))).isGreaterThanOrEqualTo(96);
       side.settle();
       var report = side.reset();
       assertThat(report.status()).isEqualTo(200);
@@ -229,19 +229,19 @@ class SharingTest {
           .extracting(ResetReport.Part::name)
           .containsExactly("engine-0", "engine-1", "disk");
       assertThat(report.parts()).allSatisfy(part -> assertThat(part.blocks()).isPositive());
-      assertThat(cached(side.ask(1))).isZero();
+      assertThat(cached(side.complete(1))).isZero();
       // The caches work on, and what they have now is found after a restart.
       side.settle();
-      assertThat(cached(side.ask(0))).isGreaterThanOrEqualTo(96);
+      assertThat(cached(side.complete(0))).isGreaterThanOrEqualTo(96);
       assertThat(side.group.drain(DRAIN)).isTrue();
     }
     try (var side = new Side(tieredCache, folder.resolve("disk"))) {
-      assertThat(cached(side.ask())).isGreaterThanOrEqualTo(96);
+      assertThat(cached(side.complete())).isGreaterThanOrEqualTo(96);
       side.settle();
       assertThat(side.reset().status()).isEqualTo(200);
     }
     try (var side = new Side(tieredCache, folder.resolve("disk"))) {
-      assertThat(cached(side.ask())).isZero();
+      assertThat(cached(side.complete())).isZero();
     }
   }
 
@@ -285,9 +285,9 @@ class SharingTest {
     try (var redis = RedisServer.start(folder.resolve("redis"))) {
       var tieredCache = TieredCacheSettings.of(64, 128).with(remote(redis));
       try (var side = new Side(tieredCache, own)) {
-        assertThat(cached(side.ask())).isZero();
+        assertThat(cached(side.complete())).isZero();
         side.settle();
-        assertThat(cached(side.ask())).isGreaterThanOrEqualTo(96);
+        assertThat(cached(side.complete())).isGreaterThanOrEqualTo(96);
         assertThat(new EmbeddedCacheState(side.group).get().unavailable()).containsExactly("disk");
         try (var jedis = redis.client()) {
           assertThat(jedis.keys("*")).isNotEmpty();
@@ -307,10 +307,10 @@ class SharingTest {
     JsonNode computed;
     try (var first = new Side(tieredCache, folder.resolve("first"));
         var second = new Side(tieredCache, folder.resolve("second"))) {
-      computed = first.ask();
+      computed = first.complete();
       assertThat(cached(computed)).isZero();
       assertThat(first.group.drain(DRAIN)).isTrue();
-      var brought = second.ask();
+      var brought = second.complete();
       assertThat(cached(brought)).isGreaterThanOrEqualTo(96);
       assertThat(brought.at("/choices/0/text")).isEqualTo(computed.at("/choices/0/text"));
       assertThat(second.found(tier)).isPositive();
@@ -365,11 +365,11 @@ class SharingTest {
       return report.get(60, TimeUnit.SECONDS);
     }
 
-    JsonNode ask() throws Exception {
-      return ask(0);
+    JsonNode complete() throws Exception {
+      return complete(0);
     }
 
-    JsonNode ask(int engine) throws Exception {
+    JsonNode complete(int engine) throws Exception {
       var body = JsonMapper.shared().createObjectNode().put("prompt", PROMPT);
       body.put("max_tokens", 4).put("ignore_eos", true);
       var request =
@@ -377,9 +377,9 @@ class SharingTest {
               .header("content-type", "application/json")
               .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
               .build();
-      var said = client.send(request, BodyHandlers.ofString());
-      assertThat(said.statusCode()).as(said.body()).isEqualTo(200);
-      return JsonMapper.shared().readTree(said.body());
+      var response = client.send(request, BodyHandlers.ofString());
+      assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+      return JsonMapper.shared().readTree(response.body());
     }
 
     /** Returns how many blocks were found on that tier, by the server's own account. */

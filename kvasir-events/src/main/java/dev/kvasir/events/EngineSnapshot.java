@@ -151,9 +151,9 @@ public record EngineSnapshot(KvFeed.Position position, UnitImage<EngineHash> ima
     }
   }
 
-  private static int count(int told, int max) {
-    if (told >= 0 && told <= max) return told;
-    throw new IllegalArgumentException(told + " of at most " + max);
+  private static int count(int reported, int max) {
+    if (reported >= 0 && reported <= max) return reported;
+    throw new IllegalArgumentException(reported + " of at most " + max);
   }
 
   private static KvFeed.Position position(DataInputStream in) throws IOException {

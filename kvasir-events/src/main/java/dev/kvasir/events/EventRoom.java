@@ -17,7 +17,7 @@ public final class EventRoom {
   private final long bytesMax;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition given = lock.newCondition();
-  private long taken;
+  private long reserved;
 
   public EventRoom(long bytesMax) {
     if (bytesMax < 1) throw new IllegalArgumentException("room for " + bytesMax + " bytes");
@@ -30,10 +30,10 @@ public final class EventRoom {
   }
 
   /** Returns how many bytes are in use. */
-  long taken() {
+  long reserved() {
     lock.lock();
     try {
-      return taken;
+      return reserved;
     } finally {
       lock.unlock();
     }
@@ -44,14 +44,14 @@ public final class EventRoom {
     private long held;
     private boolean closed;
 
-    /** Waits until there is room for so many more; false after the end. */
-    boolean take(long bytes) {
+    /** Reserves bytes and waits until they are free; returns false after the end. */
+    boolean reserve(long bytes) {
       lock.lock();
       try {
         while (!closed && !fits(bytes)) given.awaitUninterruptibly();
         if (closed) return false;
         held += bytes;
-        taken += bytes;
+        reserved += bytes;
         return true;
       } finally {
         lock.unlock();
@@ -59,8 +59,8 @@ public final class EventRoom {
     }
 
     private boolean fits(long bytes) {
-      if (taken == 0) return true;
-      return taken + bytes <= bytesMax && held + bytes <= bytesMax / 2;
+      if (reserved == 0) return true;
+      return reserved + bytes <= bytesMax && held + bytes <= bytesMax / 2;
     }
 
     /** Gives some of it back. */
@@ -70,7 +70,7 @@ public final class EventRoom {
         if (closed) return;
         if (bytes > held) throw new IllegalStateException(bytes + " bytes of " + held);
         held -= bytes;
-        taken -= bytes;
+        reserved -= bytes;
         given.signalAll();
       } finally {
         lock.unlock();
@@ -83,7 +83,7 @@ public final class EventRoom {
       lock.lock();
       try {
         closed = true;
-        taken -= held;
+        reserved -= held;
         held = 0;
         given.signalAll();
       } finally {

@@ -126,12 +126,12 @@ public final class KvEventPublisher implements AutoCloseable {
       dropped.incrementAndGet();
       return;
     }
-    var told = events;
+    var outgoing = events;
     if (overflowed) {
-      told = new ArrayList<>(List.of(new EngineEvent.Cleared()));
-      told.addAll(events);
+      outgoing = new ArrayList<>(List.of(new EngineEvent.Cleared()));
+      outgoing.addAll(events);
     }
-    overflowed = !queue.offer(List.copyOf(told));
+    overflowed = !queue.offer(List.copyOf(outgoing));
     if (overflowed) dropped.incrementAndGet();
     wakeup.raise();
   }
@@ -148,12 +148,12 @@ public final class KvEventPublisher implements AutoCloseable {
   private void run() {
     try (var poller = sockets.createPoller(2)) {
       int wake = poller.register(wakeup.channel(), ZMQ.Poller.POLLIN);
-      int asked = poller.register(replay, ZMQ.Poller.POLLIN);
+      int replayIndex = poller.register(replay, ZMQ.Poller.POLLIN);
       while (!closed) {
         poller.poll(-1);
         if (poller.pollin(wake)) wakeup.lower();
         sendAll();
-        if (poller.pollin(asked)) answer(WireFrames.of(replay));
+        if (poller.pollin(replayIndex)) answer(WireFrames.of(replay));
       }
     } catch (ZMQException | ClosedSelectorException e) {
       LOG.log(DEBUG, "the sockets of {0} are gone: {1}", thread.getName(), e.getMessage());
@@ -180,7 +180,7 @@ public final class KvEventPublisher implements AutoCloseable {
   }
 
   private void answer(List<byte[]> frames) {
-    long from = WireFrames.asked(frames);
+    long from = WireFrames.requestedSequence(frames);
     if (from == WireFrames.END) {
       LOG.log(DEBUG, "{0} was asked something else in {1} frames", thread.getName(), frames.size());
       return;

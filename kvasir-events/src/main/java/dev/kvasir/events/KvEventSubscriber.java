@@ -161,7 +161,7 @@ public final class KvEventSubscriber implements AutoCloseable {
     this.replays =
         new Replays(loop, settings.order(), target, repeats == null ? null : this::request);
     this.replay = repeats == null ? null : socket(repeats, ZmtpRole.DEALER, new Answers());
-    this.live = socket(settings.endpoint(), ZmtpRole.SUB, new Told());
+    this.live = socket(settings.endpoint(), ZmtpRole.SUB, new BatchReceiver());
     if (replay != null) replay.start();
     live.start();
   }
@@ -238,8 +238,8 @@ public final class KvEventSubscriber implements AutoCloseable {
     }
   }
 
-  /** Receiver of what the engine tells by itself. */
-  private final class Told extends Bounded {
+  /** Receiver of the batches that the engine publishes. */
+  private final class BatchReceiver extends Bounded {
     @Override
     public void connected(ZmtpConnection connection) {
       connection.send(WireFrames.subscription(topic));
@@ -249,7 +249,7 @@ public final class KvEventSubscriber implements AutoCloseable {
 
     @Override
     public void received(List<byte[]> parts) {
-      take(WireFrames.live(parts, topic), parts, replays::told);
+      receive(WireFrames.live(parts, topic), parts, replays::batchReceived);
     }
   }
 
@@ -260,7 +260,7 @@ public final class KvEventSubscriber implements AutoCloseable {
       lock.lock();
       try {
         replaying = connection;
-        if (unanswered != NONE) ask(connection, unanswered);
+        if (unanswered != NONE) sendRequest(connection, unanswered);
       } finally {
         lock.unlock();
       }
@@ -270,7 +270,7 @@ public final class KvEventSubscriber implements AutoCloseable {
     public void received(List<byte[]> parts) {
       var numbered = WireFrames.replayed(parts);
       if (numbered == null || !numbered.isEnd()) {
-        take(numbered, parts, replays::answered);
+        receive(numbered, parts, replays::answered);
         return;
       }
       answered();
@@ -283,13 +283,13 @@ public final class KvEventSubscriber implements AutoCloseable {
     lock.lock();
     try {
       unanswered = sequence;
-      if (replaying != null) ask(replaying, sequence);
+      if (replaying != null) sendRequest(replaying, sequence);
     } finally {
       lock.unlock();
     }
   }
 
-  private static void ask(ZmtpConnection connection, long sequence) {
+  private static void sendRequest(ZmtpConnection connection, long sequence) {
     connection.send(WireFrames.EMPTY, WireFrames.number(sequence));
   }
 
@@ -329,7 +329,8 @@ public final class KvEventSubscriber implements AutoCloseable {
     return onLoop < settings.batchesMax() && onLoopBytes < settings.limits().frameBytesMax();
   }
 
-  private void take(WireFrames.@Nullable Numbered numbered, List<byte[]> parts, Runnable before) {
+  private void receive(
+      WireFrames.@Nullable Numbered numbered, List<byte[]> parts, Runnable before) {
     int size = 0;
     for (var part : parts) size += part.length;
     if (numbered == null || numbered.isEnd()) {
@@ -373,7 +374,7 @@ public final class KvEventSubscriber implements AutoCloseable {
   }
 
   private EventDecoder.Outcome decode(byte[] frame, long bytesMax) {
-    if (!share.take(bytesMax)) return new EventDecoder.Outcome.Malformed("closed");
+    if (!share.reserve(bytesMax)) return new EventDecoder.Outcome.Malformed("closed");
     long kept = 0;
     try {
       var outcome = decoder.decode(frame, bytesMax);

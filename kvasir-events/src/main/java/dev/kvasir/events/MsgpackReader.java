@@ -131,7 +131,7 @@ final class MsgpackReader {
             default -> throw wrong("text", code);
           };
     }
-    return new String(take(length, limits.textBytesMax()), StandardCharsets.UTF_8);
+    return new String(readBytes(length, limits.textBytesMax()), StandardCharsets.UTF_8);
   }
 
   /**
@@ -164,7 +164,7 @@ final class MsgpackReader {
           case 0xc6 -> unsigned(4);
           default -> throw wrong("bytes", code);
         };
-    return take(length, bytesMax);
+    return readBytes(length, bytesMax);
   }
 
   /** Passes over whatever comes next. */
@@ -229,12 +229,12 @@ final class MsgpackReader {
     return (int) count;
   }
 
-  private byte[] take(long length, int lengthMax) throws MalformedFrame {
+  private byte[] readBytes(long length, int lengthMax) throws MalformedFrame {
     if (length > lengthMax) throw new MalformedFrame(length + " bytes beyond " + lengthMax);
     require(length);
-    var taken = new byte[(int) length];
-    bytes.get(taken);
-    return taken;
+    var result = new byte[(int) length];
+    bytes.get(result);
+    return result;
   }
 
   private long unsigned(int width) throws MalformedFrame {

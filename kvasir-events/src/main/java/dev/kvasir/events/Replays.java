@@ -30,11 +30,11 @@ final class Replays {
    */
   private boolean resumed;
 
-  /** Flag that is set once a batch has come since the engine was asked last. */
-  private boolean heard;
+  /** Flag that is set once a batch has come since the last request to the engine. */
+  private boolean received;
 
-  private long heardNanos;
-  private long asked;
+  private long receivedNanos;
+  private long requested;
   private long wanted;
   private long requests;
 
@@ -57,7 +57,7 @@ final class Replays {
     return feed;
   }
 
-  /** Returns how often the engine was asked. */
+  /** Returns the number of requests to the engine. */
   long requests() {
     return requests;
   }
@@ -69,7 +69,7 @@ final class Replays {
   void connected() {
     if (resumed) check();
     else if (request == null) feed.lost();
-    else ask(0);
+    else sendRequest(0);
     resumed = false;
   }
 
@@ -81,27 +81,27 @@ final class Replays {
 
   /** The engine was out of sight: what it told last shows whether it is the same, and what came. */
   void check() {
-    if (request != null && feed.next() > 0) ask(feed.next() - 1);
+    if (request != null && feed.next() > 0) sendRequest(feed.next() - 1);
   }
 
-  /** A batch came as it was told. */
-  void told() {
-    heard = true;
+  /** Records that a published batch has come. */
+  void batchReceived() {
+    received = true;
   }
 
   /** A batch came as an answer. */
   void answered() {
-    heard = true;
-    heardNanos = loop.nanos();
+    received = true;
+    receivedNanos = loop.nanos();
   }
 
   void ended() {
     answering = false;
-    if (!heard && asked < feed.next()) {
+    if (!received && requested < feed.next()) {
       feed.beganAnew();
-      if (asked > 0) ask(0);
-    } else if (feed.waiting() > 0 && wanted != asked) {
-      ask(wanted);
+      if (requested > 0) sendRequest(0);
+    } else if (feed.waiting() > 0 && wanted != requested) {
+      sendRequest(wanted);
     }
   }
 
@@ -118,16 +118,16 @@ final class Replays {
 
   private void consider() {
     considering = false;
-    boolean alive = answering && loop.nanos() - heardNanos < IDLE_MAX.toNanos();
-    if (feed.waiting() > 0 && !alive) ask(wanted);
+    boolean alive = answering && loop.nanos() - receivedNanos < IDLE_MAX.toNanos();
+    if (feed.waiting() > 0 && !alive) sendRequest(wanted);
   }
 
-  private void ask(long sequence) {
+  private void sendRequest(long sequence) {
     if (request == null) return;
     answering = true;
-    heard = false;
-    heardNanos = loop.nanos();
-    asked = sequence;
+    received = false;
+    receivedNanos = loop.nanos();
+    requested = sequence;
     requests++;
     request.accept(sequence);
   }

@@ -64,7 +64,7 @@ final class WireFrames {
   }
 
   /** From which number on to repeat, in frames of a peer: peer, nothing, number; -1 if not. */
-  static long asked(List<byte[]> frames) {
+  static long requestedSequence(List<byte[]> frames) {
     if (frames.size() != 3 || frames.get(1).length > 0) return END;
     var number = frames.get(2);
     return number.length == Long.BYTES ? ByteBuffer.wrap(number).getLong() : END;

@@ -2,7 +2,7 @@
  * KV events between engines and routers, in the format of vLLM and SGLang over ZeroMQ.
  *
  * <pre>
- *   publish:   pool --> KvEventTeller --> KvEventPublisher --> subscribers
+ *   publish:   pool --> KvEventForwarder --> KvEventPublisher --> subscribers
  *                                              '-- ReplayBuffer: the last batches, on request
  *   listen:    socket --> EventDecoder --> KvEventSubscriber --> loop: EngineBlocks --> index
  *                                              '-- Replays: asks for what was missed

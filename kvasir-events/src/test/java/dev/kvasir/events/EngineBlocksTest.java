@@ -296,8 +296,8 @@ class EngineBlocksTest {
 
   @Test
   void whatIsLeftOutIsCountedByReasonAndToldOnceEach() {
-    var told = new ArrayList<DropReason>();
-    var counted = new EngineBlocks(EngineBlocksTest::hasher, BLOCK, 100, believed, told::add);
+    var reported = new ArrayList<DropReason>();
+    var counted = new EngineBlocks(EngineBlocksTest::hasher, BLOCK, 100, believed, reported::add);
     for (int i = 0; i < 3; i++) {
       counted.on(
           new EngineEvent.Stored(
@@ -316,7 +316,7 @@ class EngineBlocksTest {
     assertThat(counted.dropped())
         .containsExactlyInAnyOrderEntriesOf(
             Map.of(DropReason.TOKEN_COUNT, 3L, DropReason.PARENT, 3L, DropReason.EXTRA_KEYS, 2L));
-    assertThat(told)
+    assertThat(reported)
         .containsExactly(DropReason.TOKEN_COUNT, DropReason.PARENT, DropReason.EXTRA_KEYS);
   }
 

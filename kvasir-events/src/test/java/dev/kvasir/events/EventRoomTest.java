@@ -16,21 +16,21 @@ class EventRoomTest {
 
   @Test
   void oneEngineLeavesHalfToOthers() throws Exception {
-    first.take(40);
+    first.reserve(40);
     var waiting = waitingTake(first, 20);
-    assertThat(second.take(50)).isTrue();
+    assertThat(second.reserve(50)).isTrue();
     first.give(5);
     second.give(30);
     assertThat(waiting).isNotDone();
-    assertThat(room.taken()).isEqualTo(55);
+    assertThat(room.reserved()).isEqualTo(55);
     first.give(5);
     assertThat(waiting.get(30, TimeUnit.SECONDS)).isTrue();
-    assertThat(room.taken()).isEqualTo(70);
+    assertThat(room.reserved()).isEqualTo(70);
   }
 
   @Test
   void whatIsLargerThanTheRoomHasItAlone() throws Exception {
-    assertThat(first.take(300)).isTrue();
+    assertThat(first.reserve(300)).isTrue();
     var waiting = waitingTake(second, 1);
     first.give(300);
     assertThat(waiting.get(30, TimeUnit.SECONDS)).isTrue();
@@ -38,19 +38,19 @@ class EventRoomTest {
 
   @Test
   void whoEndsGivesAllBackAndWaitsNoLonger() throws Exception {
-    first.take(60);
+    first.reserve(60);
     var waiting = waitingTake(first, 60);
     first.close();
     assertThat(waiting.get(30, TimeUnit.SECONDS)).isFalse();
-    assertThat(room.taken()).isZero();
+    assertThat(room.reserved()).isZero();
     first.give(60);
-    assertThat(room.taken()).isZero();
+    assertThat(room.reserved()).isZero();
   }
 
   /** Takes in a thread of its own, and returns when that thread waits for room. */
   private static CompletableFuture<Boolean> waitingTake(EventRoom.Share share, long bytes) {
     var result = new CompletableFuture<Boolean>();
-    var thread = Thread.ofPlatform().start(() -> result.complete(share.take(bytes)));
+    var thread = Thread.ofPlatform().start(() -> result.complete(share.reserve(bytes)));
     while (thread.getState() != Thread.State.WAITING) {
       assertThat(result).as("took what does not fit").isNotDone();
       Thread.onSpinWait();

@@ -84,13 +84,13 @@ class EventsFuzzTest {
         return;
       }
       try (var right = new FaultyEngine(sockets, random, EventEncoding.ARRAY);
-          var heard = subscriber(right.endpoint())) {
-        hear(right, heard);
+          var subscriber = subscriber(right.endpoint())) {
+        awaitBatch(right, subscriber);
         listen(SEED, AT_ONCE);
         long before = settledBytes();
         for (int done = AT_ONCE; done < ENGINES; done += AT_ONCE) {
           listen(SEED + done, AT_ONCE);
-          hear(right, heard);
+          awaitBatch(right, subscriber);
           // Closed sockets give back their buffers in their own time.
           Await.until(
               "the heap of seed %d falls".formatted(SEED + done),
@@ -101,13 +101,14 @@ class EventsFuzzTest {
     }
 
     /** Waits until events of the correct engine are received. */
-    private void hear(FaultyEngine right, KvEventSubscriber heard) throws InterruptedException {
-      long before = Await.on(loop, heard::stats).batches();
+    private void awaitBatch(FaultyEngine right, KvEventSubscriber subscriber)
+        throws InterruptedException {
+      long before = Await.on(loop, subscriber::stats).batches();
       Await.until(
           "the right engine is heard",
           () -> {
             right.calmStep();
-            return Await.on(loop, heard::stats).batches() > before;
+            return Await.on(loop, subscriber::stats).batches() > before;
           });
     }
 

@@ -158,7 +158,7 @@ final class FaultyEngine implements AutoCloseable {
   /** Answers those who ask; some in the words of an older engine. */
   void answer() {
     for (var frames = WireFrames.of(replay); !frames.isEmpty(); frames = WireFrames.of(replay)) {
-      int from = (int) WireFrames.asked(frames);
+      int from = (int) WireFrames.requestedSequence(frames);
       boolean topics = random.nextBoolean();
       for (int i = from; i < history.size(); i++) reply(frames.getFirst(), topics, i);
       reply(frames.getFirst(), topics, -1);

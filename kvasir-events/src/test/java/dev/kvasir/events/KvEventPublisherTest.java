@@ -57,10 +57,10 @@ class KvEventPublisherTest {
     try (var publisher = publisher(PublisherSettings.loopback(""))) {
       for (int i = 0; i < 5; i++) publisher.publish(List.of(removed(i)));
       Await.until("all sent", () -> publisher.published() == 5);
-      var replies = ask(publisher, 2);
+      var replies = replay(publisher, 2);
       assertThat(replies).extracting(WireFrames.Numbered::sequence).containsExactly(2L, 3L, 4L);
       assertThat(events(replies.getFirst().payload())).containsExactly(removed(2));
-      assertThat(ask(publisher, 99)).isEmpty();
+      assertThat(replay(publisher, 99)).isEmpty();
       assertThat(publisher.replays()).isEqualTo(2);
     }
   }
@@ -74,7 +74,7 @@ class KvEventPublisherTest {
     try (var publisher = publisher(settings)) {
       for (int i = 0; i < 10; i++) publisher.publish(List.of(removed(i)));
       Await.until("all sent", () -> publisher.published() == 10);
-      assertThat(ask(publisher, 0))
+      assertThat(replay(publisher, 0))
           .extracting(WireFrames.Numbered::sequence)
           .containsExactly(7L, 8L, 9L);
     }
@@ -118,7 +118,7 @@ class KvEventPublisherTest {
       publisher.publish(List.of(removed(offered)));
       Await.until("the last", () -> publisher.published() + publisher.dropped() == sum + 1);
       long before = -1;
-      for (var reply : ask(publisher, 0)) {
+      for (var reply : replay(publisher, 0)) {
         var events = events(reply.payload());
         long bits =
             ((EngineHash.Word) ((EngineEvent.Removed) events.getLast()).hashes().getFirst()).bits();
@@ -133,14 +133,14 @@ class KvEventPublisherTest {
   @Test
   void endpointThatIsTakenIsNamed() throws Exception {
     try (var publisher = publisher(PublisherSettings.loopback(""))) {
-      var taken = PublisherSettings.of(publisher.endpoint(), PublisherSettings.LOOPBACK, "");
-      assertThatThrownBy(() -> publisher(taken))
+      var occupied = PublisherSettings.of(publisher.endpoint(), PublisherSettings.LOOPBACK, "");
+      assertThatThrownBy(() -> publisher(occupied))
           .isInstanceOf(IOException.class)
           .hasMessageContaining(publisher.endpoint());
     }
   }
 
-  private List<WireFrames.Numbered> ask(KvEventPublisher publisher, long from) {
+  private List<WireFrames.Numbered> replay(KvEventPublisher publisher, long from) {
     try (var dealer = sockets.createSocket(SocketType.DEALER)) {
       dealer.setRcvHWM(0);
       dealer.connect(publisher.replayEndpoint());

@@ -153,11 +153,12 @@ class KvEventSubscriberTest {
       var pool =
           new BlockPool(
               PoolSettings.of(Tier.DEVICE, 8, BLOCK_TOKENS), new PrefixRegistry(), events);
-      var teller =
+      var forwarder =
           Await.on(
               engine,
               () ->
-                  new KvEventTeller(engine, events, 100, EngineHash.Form.WORD, publisher::publish));
+                  new KvEventForwarder(
+                      engine, events, 100, EngineHash.Form.WORD, publisher::publish));
       var settings = SubscriberSettings.of(publisher.endpoint(), publisher.replayEndpoint());
       try (var listener = new Listener(settings)) {
         var first = sequence(0, 5);
@@ -178,7 +179,7 @@ class KvEventSubscriberTest {
         Await.until("what fits", () -> listener.believes(Set.copyOf(kept)));
         assertThat(listener.blocks.unplaced()).isZero();
       }
-      engine.execute(teller::close);
+      engine.execute(forwarder::close);
     }
   }
 
@@ -300,14 +301,14 @@ class KvEventSubscriberTest {
                     "tcp://127.0.0.1:" + server.getLocalPort(),
                     "tcp://127.0.0.1:" + replays.getLocalPort()),
                 times);
-        var asked = replays.accept()) {
+        var replaySocket = replays.accept()) {
       long start;
       try (var socket = server.accept()) {
         EndlessPublisher.shakeHands(socket);
         start = System.nanoTime();
         socket.getOutputStream().write(tooMany);
         // What it repeats is not listened to either.
-        while (asked.getInputStream().read() >= 0) {}
+        while (replaySocket.getInputStream().read() >= 0) {}
       }
       try (var again = server.accept()) {
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(rest.toNanos());
@@ -369,7 +370,7 @@ class KvEventSubscriberTest {
             publisher.publish(List.of(removed));
             return listener.stats().batches() > 100;
           });
-      Await.until("all is given back", () -> room.taken() == 0);
+      Await.until("all is given back", () -> room.reserved() == 0);
     }
   }
 
@@ -416,11 +417,11 @@ class KvEventSubscriberTest {
       first.bind(PublisherSettings.LOOPBACK);
       var replay = first.getLastEndpoint();
       try (var listener = new Listener(SubscriberSettings.of(live.getLastEndpoint(), replay))) {
-        assertThat(WireFrames.asked(received(first))).isZero();
+        assertThat(WireFrames.requestedSequence(received(first))).isZero();
         first.close();
         try (var second = sockets.createSocket(SocketType.ROUTER)) {
           Await.until("the port is free again", () -> isBound(second, replay));
-          assertThat(WireFrames.asked(received(second))).isZero();
+          assertThat(WireFrames.requestedSequence(received(second))).isZero();
           assertThat(listener.stats().requests()).isEqualTo(1);
         }
       }

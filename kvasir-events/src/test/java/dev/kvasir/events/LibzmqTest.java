@@ -89,7 +89,7 @@ class LibzmqTest {
       return "tcp://127.0.0.1:" + ports[at];
     }
 
-    void say(String line) {
+    void command(String line) {
       try {
         process.outputWriter(UTF_8).append(line).append('\n').flush();
         assertThat(out.readLine()).isEqualTo("done");
@@ -106,9 +106,9 @@ class LibzmqTest {
 
   private static Engine engine() throws Exception {
     try {
-      var asked = new ProcessBuilder("python3", "-c", "import zmq");
-      asked.redirectOutput(ProcessBuilder.Redirect.DISCARD);
-      var process = asked.redirectError(ProcessBuilder.Redirect.DISCARD).start();
+      var command = new ProcessBuilder("python3", "-c", "import zmq");
+      command.redirectOutput(ProcessBuilder.Redirect.DISCARD);
+      var process = command.redirectError(ProcessBuilder.Redirect.DISCARD).start();
       if (process.waitFor(60, TimeUnit.SECONDS) && process.exitValue() == 0) return new Engine();
       process.destroyForcibly();
     } catch (IOException e) {
@@ -147,18 +147,19 @@ class LibzmqTest {
   @Test
   void whatIsToldIsHeardAndWhatWasMissedIsRepeated() throws Exception {
     try (var engine = engine()) {
-      for (int i = 0; i < 5; i++) engine.say("tell");
+      for (int i = 0; i < 5; i++) engine.command("tell");
       try (var subscriber = subscriber(engine.endpoint(0), engine.endpoint(1))) {
-        Await.until("all of the past", () -> heardAfter(engine, "wait", subscriber) >= 5);
+        Await.until("all of the past", () -> batchesAfter(engine, "wait", subscriber) >= 5);
         long before = subscriber.stats().batches();
-        Await.until("the present", () -> heardAfter(engine, "tell", subscriber) > before);
-        engine.say("forget");
-        Await.until("the gap is closed", () -> heardAfter(engine, "tell", subscriber) > before + 3);
+        Await.until("the present", () -> batchesAfter(engine, "tell", subscriber) > before);
+        engine.command("forget");
+        Await.until(
+            "the gap is closed", () -> batchesAfter(engine, "tell", subscriber) > before + 3);
         // Both ask each other meanwhile whether they are there.
         Thread.sleep(3_000);
-        engine.say("tell");
+        engine.command("tell");
         long last = Await.on(loop, subscriber::stats).batches();
-        Await.until("the end", () -> heardAfter(engine, "tell", subscriber) > last);
+        Await.until("the end", () -> batchesAfter(engine, "tell", subscriber) > last);
         var stats = Await.on(loop, subscriber::stats);
         assertThat(stats.connects()).isEqualTo(1);
         assertThat(stats.malformed()).isZero();
@@ -168,8 +169,8 @@ class LibzmqTest {
     }
   }
 
-  private long heardAfter(Engine engine, String line, KvEventSubscriber subscriber) {
-    engine.say(line);
+  private long batchesAfter(Engine engine, String line, KvEventSubscriber subscriber) {
+    engine.command(line);
     return Await.on(loop, subscriber::stats).batches();
   }
 
@@ -177,8 +178,8 @@ class LibzmqTest {
   void anEngineThatConnectsByItselfIsHeard() throws Exception {
     try (var engine = engine();
         var subscriber = subscriber("tcp://127.0.0.1:*", engine.endpoint(1))) {
-      engine.say("connect tcp://127.0.0.1:" + subscriber.port());
-      Await.until("a batch", () -> heardAfter(engine, "tell", subscriber) > 3);
+      engine.command("connect tcp://127.0.0.1:" + subscriber.port());
+      Await.until("a batch", () -> batchesAfter(engine, "tell", subscriber) > 3);
       assertThat(Await.on(loop, subscriber::stats).connects()).isEqualTo(1);
     }
   }

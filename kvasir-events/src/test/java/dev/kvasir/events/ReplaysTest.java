@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 class ReplaysTest {
   private final StillLoop loop = new StillLoop();
   private final Counted counted = new Counted();
-  private final List<Long> asked = new ArrayList<>();
-  private final Replays replays = new Replays(loop, KvFeed.Limits.DEFAULT, counted, asked::add);
+  private final List<Long> requested = new ArrayList<>();
+  private final Replays replays = new Replays(loop, KvFeed.Limits.DEFAULT, counted, requested::add);
 
   /** A loop whose time goes on when it is told to. */
   private static final class StillLoop implements EventLoop {
@@ -62,7 +62,7 @@ class ReplaysTest {
   void afterASnapshotTheEngineIsAskedOnlyForWhatCameSince() {
     replays.resume(position());
     replays.connected();
-    assertThat(asked).containsExactly(4L);
+    assertThat(requested).containsExactly(4L);
     for (int number = 4; number < 7; number++) {
       replays.answered();
       replays.feed().accept(number, 1_000 + number, List.of(new EngineEvent.Cleared()));
@@ -72,7 +72,7 @@ class ReplaysTest {
     assertThat(counted.forgotten).isZero();
     assertThat(replays.feed().next()).isEqualTo(7);
     replays.connected();
-    assertThat(asked).containsExactly(4L, 0L);
+    assertThat(requested).containsExactly(4L, 0L);
   }
 
   @Test
@@ -81,7 +81,7 @@ class ReplaysTest {
     replays.connected();
     replays.ended();
     assertThat(counted.forgotten).isEqualTo(1);
-    assertThat(asked).containsExactly(4L, 0L);
+    assertThat(requested).containsExactly(4L, 0L);
     replays.resume(position());
     replays.connected();
     replays.answered();
@@ -95,7 +95,7 @@ class ReplaysTest {
     silent.resume(position());
     silent.connected();
     for (int number = 3; number < 7; number++) {
-      silent.told();
+      silent.batchReceived();
       silent.feed().accept(number, 1_000 + number, List.of(new EngineEvent.Cleared()));
     }
     assertThat(counted.events).isEqualTo(2);
@@ -120,7 +120,7 @@ class ReplaysTest {
   }
 
   private void live(long sequence) {
-    loop.execute(replays::told);
+    loop.execute(replays::batchReceived);
     accept(sequence);
   }
 
@@ -149,7 +149,7 @@ class ReplaysTest {
     }
     loop.execute(replays::ended);
     run();
-    assertThat(asked).containsExactly(1L);
+    assertThat(requested).containsExactly(1L);
     assertThat(counted.events).isEqualTo(51);
     assertThat(replays.feed().waiting()).isZero();
   }
@@ -159,7 +159,7 @@ class ReplaysTest {
     live(1);
     live(0);
     run();
-    assertThat(asked).isEmpty();
+    assertThat(requested).isEmpty();
     assertThat(counted.events).isEqualTo(2);
   }
 
@@ -172,10 +172,10 @@ class ReplaysTest {
     answer(2);
     live(6);
     run();
-    assertThat(asked).containsExactly(1L);
+    assertThat(requested).containsExactly(1L);
     loop.execute(replays::ended);
     run();
-    assertThat(asked).containsExactly(1L, 4L);
+    assertThat(requested).containsExactly(1L, 4L);
   }
 
   @Test
@@ -184,7 +184,7 @@ class ReplaysTest {
     run();
     loop.execute(replays::ended);
     run();
-    assertThat(asked).containsExactly(0L);
+    assertThat(requested).containsExactly(0L);
     loop.run(KvFeed.Limits.DEFAULT.patience());
     assertThat(counted.forgotten).isEqualTo(1);
     assertThat(counted.events).isEqualTo(1);
@@ -198,7 +198,7 @@ class ReplaysTest {
     loop.run(Duration.ofSeconds(3));
     live(9);
     run();
-    assertThat(asked).containsExactly(1L, 3L);
+    assertThat(requested).containsExactly(1L, 3L);
   }
 
   @Test
@@ -211,7 +211,7 @@ class ReplaysTest {
     run();
     assertThat(counted.forgotten).isEqualTo(1);
     assertThat(replays.feed().next()).isZero();
-    assertThat(asked).containsExactly(0L);
+    assertThat(requested).containsExactly(0L);
   }
 
   @Test
@@ -234,14 +234,14 @@ class ReplaysTest {
     answer(1);
     loop.execute(replays::ended);
     run();
-    assertThat(asked).containsExactly(1L);
+    assertThat(requested).containsExactly(1L);
     assertThat(counted.forgotten).isZero();
     // It does not have it any more: it began anew, and tells what it has.
     loop.execute(replays::check);
     loop.execute(replays::ended);
     run();
     assertThat(counted.forgotten).isEqualTo(1);
-    assertThat(asked).containsExactly(1L, 1L, 0L);
+    assertThat(requested).containsExactly(1L, 1L, 0L);
   }
 
   @Test
@@ -262,7 +262,7 @@ class ReplaysTest {
   void everythingIsAskedForAfterConnecting() {
     loop.execute(replays::connected);
     run();
-    assertThat(asked).containsExactly(0L);
+    assertThat(requested).containsExactly(0L);
     assertThat(replays.requests()).isEqualTo(1);
   }
 }

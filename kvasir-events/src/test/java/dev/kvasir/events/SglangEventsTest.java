@@ -68,21 +68,21 @@ class SglangEventsTest {
       var lines = new String(in.readAllBytes(), UTF_8).lines().toList();
       var all = Await.on(loop, () -> new Recorded(loop).replay(lines));
       assertThat(all).hasSizeGreaterThan(80);
-      assertThat(all.stream().filter(each -> each.told() > 0)).hasSizeGreaterThan(30);
+      assertThat(all.stream().filter(each -> each.reported() > 0)).hasSizeGreaterThan(30);
       assertThat(all)
           .allSatisfy(
               each ->
-                  assertThat(each.expected() - each.told())
+                  assertThat(each.expected() - each.reported())
                       .isBetween(pageTokens == 1 ? 1 - UNIT_TOKENS : 0, UNIT_TOKENS));
       var exact = all.stream().filter(each -> each.expected() == each.atUnits());
       assertThat(exact.count()).isGreaterThan(all.size() * 9L / 10);
     }
   }
 
-  private record Foretold(int expected, int told) {
+  private record Foretold(int expected, int reported) {
     /** The blocks told, as far as whole units go. */
     int atUnits() {
-      return told - told % UNIT_TOKENS;
+      return reported - reported % UNIT_TOKENS;
     }
   }
 
@@ -109,14 +109,14 @@ class SglangEventsTest {
       var all = new ArrayList<Foretold>();
       for (var line : lines) {
         var read = JsonMapper.shared().readTree(line);
-        if (read.has("frames")) hear(read.path("frames").path(2).asString());
+        if (read.has("frames")) read(read.path("frames").path(2).asString());
         else all.add(new Foretold(expected(read), read.path("cached_tokens").asInt()));
       }
       assertThat(blocks.dropped()).isEmpty();
       return all;
     }
 
-    private void hear(String payload) {
+    private void read(String payload) {
       var outcome = decoder.decode(Base64.getDecoder().decode(payload));
       var decoded = (EventDecoder.Outcome.Decoded) outcome;
       assertThat(decoded.unreadable()).isZero();
@@ -192,7 +192,7 @@ class SglangEventsTest {
         }
         parent = known;
       }
-      tell(events);
+      publish(events);
     }
 
     /** Drops the last pages of a prompt that none goes on from, down to where another parts. */
@@ -206,7 +206,7 @@ class SglangEventsTest {
         events.addFirst(removed(name));
         page = page.subList(0, page.size() - pageTokens);
       }
-      tell(events);
+      publish(events);
     }
 
     private long followers(List<Integer> page) {
@@ -235,7 +235,7 @@ class SglangEventsTest {
       else assertThat(cached - expected).isBetween(0, UNIT_TOKENS - 1);
     }
 
-    private void tell(List<byte[]> events) {
+    private void publish(List<byte[]> events) {
       try (var packer = MessagePack.newDefaultBufferPacker()) {
         packer.packArrayHeader(2).packDouble(1.5).packArrayHeader(events.size());
         for (var event : events) packer.writePayload(event);

@@ -24,28 +24,28 @@ class TierWordsTest {
   @ParameterizedTest
   @EnumSource
   void whatAnEngineTellsOfATierIsBelievedOfThatTier(Tier tier) throws Exception {
-    var heard = new CompletableFuture<Tier>();
+    var received = new CompletableFuture<Tier>();
     var hasher = new Sha256Hasher("model", "");
-    var blocks = new EngineBlocks((_, _) -> hasher, BLOCK, 10, new Heard(heard));
+    var blocks = new EngineBlocks((_, _) -> hasher, BLOCK, 10, new Received(received));
     var events = new KvEvents();
     var sequence = new TokenSequence(hasher, BLOCK);
     sequence.extend(new int[] {1, 2, 3, 4});
     try (var loop = new LiveLoop("engine")) {
       loop.execute(
           () -> {
-            new KvEventTeller(
+            new KvEventForwarder(
                 loop, events, 10, EngineHash.Form.WORD, batch -> batch.forEach(blocks::on));
             var settings = PoolSettings.of(tier, 1, BLOCK);
             var pool = new BlockPool(settings, new PrefixRegistry(), events);
             var empty = pool.allocate(1).orElseThrow().getFirst();
             empty.receive(sequence.block(0)).release();
           });
-      assertThat(heard.get(20, TimeUnit.SECONDS)).isEqualTo(tier);
+      assertThat(received.get(20, TimeUnit.SECONDS)).isEqualTo(tier);
     }
   }
 
   /** Target that notes what a router would know by now. */
-  private record Heard(CompletableFuture<Tier> stored) implements BlockUnits.Target {
+  private record Received(CompletableFuture<Tier> stored) implements BlockUnits.Target {
     @Override
     public void on(KvEvent event) {
       if (event instanceof KvEvent.Stored(var tier, _)) stored.complete(tier);

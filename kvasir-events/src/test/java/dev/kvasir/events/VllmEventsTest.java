@@ -43,11 +43,12 @@ class VllmEventsTest {
         var lines = new BufferedReader(new InputStreamReader(zipped, StandardCharsets.UTF_8))) {
       var replayed = Await.on(loop, () -> new Recording(loop, lines.lines().toList()).replay());
       assertThat(replayed).hasSizeGreaterThan(30);
-      assertThat(replayed).allSatisfy(each -> assertThat(each.expected()).isEqualTo(each.told()));
+      assertThat(replayed)
+          .allSatisfy(each -> assertThat(each.expected()).isEqualTo(each.reported()));
     }
   }
 
-  private record Foretold(int line, int expected, int told) {}
+  private record Foretold(int line, int expected, int reported) {}
 
   /** One recording, read as a gateway would have heard it. */
   private static final class Recording {
@@ -84,7 +85,7 @@ class VllmEventsTest {
           continue;
         }
         foretold.add(new Foretold(line, expected(read), read.path("cached_tokens").asInt()));
-        caused.forEach(this::hear);
+        caused.forEach(this::read);
         caused.clear();
       }
       assertThat(blocks.dropped()).isEmpty();
@@ -92,7 +93,7 @@ class VllmEventsTest {
       return foretold;
     }
 
-    private void hear(JsonNode frames) {
+    private void read(JsonNode frames) {
       var number = Base64.getDecoder().decode(frames.path("frames").path(1).asString());
       var payload = Base64.getDecoder().decode(frames.path("frames").path(2).asString());
       var batch = ((EventDecoder.Outcome.Decoded) decoder.decode(payload)).batch();

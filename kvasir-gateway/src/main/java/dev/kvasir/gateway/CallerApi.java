@@ -118,7 +118,8 @@ final class CallerApi {
               .context()
               .runOnContext(
                   _ -> {
-                    home.ifPresent(entry -> tell(exchange, entry.worker().config(), session));
+                    home.ifPresent(
+                        entry -> sendSessionEnd(exchange, entry.worker().config(), session));
                     var ended = home.isPresent();
                     exchange.answer(200, "{\"object\":\"session\",\"deleted\":" + ended + "}");
                   });
@@ -126,10 +127,10 @@ final class CallerApi {
   }
 
   /**
-   * Tells a worker that a session has ended. Its answer does not matter: the worker forgets what is
-   * not used in any case.
+   * Notifies a worker that a session has ended. Its answer does not matter: the worker forgets what
+   * is not used in any case.
    */
-  private void tell(Exchange exchange, Worker worker, String session) {
+  private void sendSessionEnd(Exchange exchange, Worker worker, String session) {
     var message = WorkerMessage.delete(SessionHint.PATH + session);
     WholeCall.send(parts.upstream(), exchange.context(), worker, message, WORKER_TIME);
   }
@@ -153,7 +154,7 @@ final class CallerApi {
         exchange,
         () -> {
           int ready = parts.workers().ready();
-          exchange.context().runOnContext(_ -> tell(exchange, ready));
+          exchange.context().runOnContext(_ -> answerReady(exchange, ready));
         });
   }
 
@@ -162,7 +163,7 @@ final class CallerApi {
     parts.loop().execute(() -> exchange.guardElsewhere(task));
   }
 
-  private static void tell(Exchange exchange, int ready) {
+  private static void answerReady(Exchange exchange, int ready) {
     if (ready > 0) {
       exchange.answer(200, "{\"workers\":" + ready + "}");
     } else {

@@ -88,7 +88,7 @@ public final class Gateway implements AutoCloseable {
   private volatile List<Ready> ready = List.of();
   private volatile boolean leaving;
 
-  private Gateway(Network network, GatewaySettings settings, Beside beside, LiveLoop loop) {
+  private Gateway(Network network, GatewaySettings settings, Extensions extensions, LiveLoop loop) {
     this.loop = loop;
     pace = settings.probePace();
     watching = network.vertx().getOrCreateContext();
@@ -96,37 +96,37 @@ public final class Gateway implements AutoCloseable {
     blockTokens = routing.settings().blockTokens();
     router = router(settings);
     var failures = settings.failures();
-    upstream = upstream(network, settings, beside);
+    upstream = upstream(network, settings, extensions);
     var workers = new GatewayWorkers(router, failures.ejection());
     long origin = originMicros();
     journal = Journal.open(settings.files(), origin, blockTokens);
     var events = new EventMetrics(workers);
-    Consumer<Decision> book =
+    Consumer<Decision> recorder =
         decision -> {
           journal.write(decision);
           events.count(decision);
         };
     var flow = new RequestFlow(loop, router, workers.table(), flowSettings(settings));
-    tokenizer = beside.tokenizer().apply(askingWorkers());
+    tokenizer = extensions.tokenizer().apply(workerTokenizer());
     var naming = new PromptNaming(tokenizer, routing, workers::modelNames);
     var reader =
         new RequestReader(settings.secret(), settings.files(), naming, routing.priorities());
     reader.use(settings.queue().turns());
-    parts = new GatewayParts(loop, flow, workers, upstream, failures, reader, book);
+    parts = new GatewayParts(loop, flow, workers, upstream, failures, reader, recorder);
     use(settings.workers());
     onLoopNow(this::refresh);
-    var door = new CallerApi(parts, router, () -> leaving, beside.peer().catchingUp());
-    var endpoints = new ArrayList<>(door.endpoints());
-    endpoints.addAll(beside.peer().endpoints());
-    var view = new GatewayView(this, parts, journal.recent(), origin, beside);
+    var callerApi = new CallerApi(parts, router, () -> leaving, extensions.peer().catchingUp());
+    var endpoints = new ArrayList<>(callerApi.endpoints());
+    endpoints.addAll(extensions.peer().endpoints());
+    var view = new GatewayView(this, parts, journal.recent(), origin, extensions);
     endpoints.addAll(Dashboard.endpoints(view));
     api = HttpFront.start(network, settings.api(), Endpoints.of(endpoints));
     others.addAll(others(naming, events));
-    var desk = new AdminApi(parts, router, journal.metrics(), beside.tieredCache(), others);
-    var keeping = new ArrayList<>(desk.endpoints());
-    keeping.addAll(beside.admin());
-    admin = HttpFront.start(network, settings.admin(), Endpoints.of(keeping));
-    metrics = metricsFront(network, settings.metrics(), keeping);
+    var adminApi = new AdminApi(parts, router, journal.metrics(), extensions.tieredCache(), others);
+    var adminEndpoints = new ArrayList<>(adminApi.endpoints());
+    adminEndpoints.addAll(extensions.admin());
+    admin = HttpFront.start(network, settings.admin(), Endpoints.of(adminEndpoints));
+    metrics = metricsFront(network, settings.metrics(), adminEndpoints);
   }
 
   /** Serves the metrics among these endpoints, and to those with the key alone. */
@@ -140,13 +140,14 @@ public final class Gateway implements AutoCloseable {
     return HttpFront.start(network, settings, Endpoints.of(found.toList()));
   }
 
-  private static Upstream upstream(Network network, GatewaySettings settings, Beside beside) {
+  private static Upstream upstream(
+      Network network, GatewaySettings settings, Extensions extensions) {
     return new Upstream(
         network,
         CONNECTIONS_PER_WORKER,
         settings.failures().connectTime(),
         settings.workerKey(),
-        beside.engines());
+        extensions.engines());
   }
 
   /** The metrics of what stands around the router. */
@@ -162,47 +163,48 @@ public final class Gateway implements AutoCloseable {
 
   /** Begins to serve; workers that cannot be reached are asked again until they can. */
   public static Gateway start(Network network, GatewaySettings settings) {
-    return start(network, settings, Beside.NOTHING);
+    return start(network, settings, Extensions.NOTHING);
   }
 
   /** Begins to serve, as one part of a larger whole. */
-  public static Gateway start(Network network, GatewaySettings settings, Beside beside) {
-    return start(network, settings, beside, new LiveLoop("router"));
+  public static Gateway start(Network network, GatewaySettings settings, Extensions extensions) {
+    return start(network, settings, extensions, new LiveLoop("router"));
   }
 
   /** Begins to serve on this loop, which is its own from now on. */
   public static Gateway start(
-      Network network, GatewaySettings settings, Beside beside, LiveLoop loop) {
-    return new Gateway(network, settings, beside, loop);
+      Network network, GatewaySettings settings, Extensions extensions, LiveLoop loop) {
+    return new Gateway(network, settings, extensions, loop);
   }
 
   /**
-   * Parts of the process besides the gateway.
+   * Extensions of the gateway by other parts of the process.
    *
    * @param version version of the product
-   * @param tieredCache the memory of engines of our own; asked on any thread that may wait
-   * @param admin further endpoints at the address for whoever runs it
-   * @param tokenizer source of the tokens of prompts, given the one that asks workers
+   * @param tieredCache the memory of engines of our own; called on any thread that may wait
+   * @param admin further endpoints at the address for operators
+   * @param tokenizer source of the tokens of prompts, given the one that sends prompts to workers
    * @param engines the workers that are engines of this process
    * @param peer part of the gateway that is for other gateways
    */
-  public record Beside(
+  public record Extensions(
       String version,
       Supplier<TieredCacheState> tieredCache,
       List<Endpoint> admin,
       UnaryOperator<PromptTokenizer> tokenizer,
       List<? extends LocalWorker> engines,
       Peer peer) {
-    public static final Beside NOTHING =
-        new Beside("", () -> TieredCacheState.NONE, List.of(), UnaryOperator.identity(), List.of());
+    public static final Extensions NOTHING =
+        new Extensions(
+            "", () -> TieredCacheState.NONE, List.of(), UnaryOperator.identity(), List.of());
 
-    public Beside {
+    public Extensions {
       admin = List.copyOf(admin);
       engines = List.copyOf(engines);
     }
 
-    /** Beside no other gateway. */
-    public Beside(
+    /** Creates extensions without other gateways. */
+    public Extensions(
         String version,
         Supplier<TieredCacheState> tieredCache,
         List<Endpoint> admin,
@@ -251,7 +253,7 @@ public final class Gateway implements AutoCloseable {
     return micros - loop.nanos() / 1_000;
   }
 
-  private PromptTokenizer askingWorkers() {
+  private PromptTokenizer workerTokenizer() {
     return new WorkerTokenizer(upstream, this::ready, WorkerTokenizer.Time.DEFAULT);
   }
 
@@ -403,8 +405,8 @@ public final class Gateway implements AutoCloseable {
     return journal.recent();
   }
 
-  /** Has figures of something beside it written among the metrics; called on the loop. */
-  public void tell(Consumer<MetricsText> figures) {
+  /** Adds a source of further metrics; called on the loop. */
+  public void addMetrics(Consumer<MetricsText> figures) {
     others.add(figures);
   }
 
@@ -452,7 +454,7 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Returns where the events of a worker's cache are to be told, on {@link #loop} and in their
+   * Returns the target of the events of a worker's cache, called on {@link #loop} and in their
    * order.
    *
    * <p>Its blocks must have the names that requests give theirs: those of {@link #hasher}, with
@@ -462,9 +464,9 @@ public final class Gateway implements AutoCloseable {
     return onLoop(() -> KvFeed.into(router.index(), parts.workers().entry(worker).id()));
   }
 
-  /** Is told whose events are listened to, to check them and to tell what came of them. */
-  public void hear(String worker, WorkerEvents events) {
-    onWorkers(workers -> workers.entry(worker).worker().hears(events));
+  /** Sets the event source of a worker, to check its events and to report their counts. */
+  public void setEvents(String worker, WorkerEvents events) {
+    onWorkers(workers -> workers.entry(worker).worker().setEvents(events));
   }
 
   /**

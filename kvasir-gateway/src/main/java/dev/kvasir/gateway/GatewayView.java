@@ -19,28 +19,32 @@ final class GatewayView implements DashboardSource {
   private final GatewayParts parts;
   private final Recent recent;
   private final long originMicros;
-  private final Gateway.Beside beside;
+  private final Gateway.Extensions extensions;
   private final long begunNanos = System.nanoTime();
 
   GatewayView(
-      Gateway gateway, GatewayParts parts, Recent recent, long origin, Gateway.Beside beside) {
+      Gateway gateway,
+      GatewayParts parts,
+      Recent recent,
+      long origin,
+      Gateway.Extensions extensions) {
     this.gateway = gateway;
     this.parts = parts;
     this.recent = recent;
     this.originMicros = origin;
-    this.beside = beside;
+    this.extensions = extensions;
   }
 
   @Override
   public DashboardState snapshot() {
-    var tieredCache = beside.tieredCache().get();
+    var tieredCache = extensions.tieredCache().get();
     return gateway.onLoop(() -> state(tieredCache));
   }
 
   private DashboardState state(TieredCacheState tieredCache) {
     var decisions = recent.decisions().stream().map(this::shown).toList();
     return new DashboardState(
-        beside.version(),
+        extensions.version(),
         millis(parts.loop().nanos()),
         (System.nanoTime() - begunNanos) / 1e9,
         List.copyOf(parts.workers().models().keySet()),
@@ -85,8 +89,8 @@ final class GatewayView implements DashboardSource {
     var route = decision.route();
     if (route == null) throw new IllegalStateException("only what was placed is kept");
     int prompt = Math.max(route.promptTokens(), decision.ending().usage().promptTokens());
-    int told = decision.ending().usage().cachedTokens();
-    int cached = told >= 0 ? told : route.promptTokens() - route.uncachedTokens();
+    int reported = decision.ending().usage().cachedTokens();
+    int cached = reported >= 0 ? reported : route.promptTokens() - route.uncachedTokens();
     double first = decision.firstTokenSeconds();
     return new DecisionState(
         millis(decision.request().receivedNanos()),

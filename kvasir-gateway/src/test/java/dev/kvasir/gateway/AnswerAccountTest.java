@@ -279,11 +279,11 @@ class AnswerAccountTest {
           call.json(200, "{\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":50}}");
         });
     var prompt = "\"prompt\":\"" + "x".repeat(800) + "\"";
-    var asked = scene.begin(RawScene.COMPLETIONS, "{" + prompt + "}");
+    var sent = scene.begin(RawScene.COMPLETIONS, "{" + prompt + "}");
     Eventually.ends(() -> decodeStreams() == 0);
-    assertThat(asked.isDone()).isFalse();
+    assertThat(sent.isDone()).isFalse();
     answer.countDown();
-    assertThat(asked.join().statusCode()).isEqualTo(200);
+    assertThat(sent.join().statusCode()).isEqualTo(200);
   }
 
   private int decodeStreams() {

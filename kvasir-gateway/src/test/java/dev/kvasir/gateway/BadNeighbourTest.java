@@ -90,17 +90,17 @@ class BadNeighbourTest {
   @Test
   void nothingOfTheOtherTenantIsRefusedAndNothingOfTheWorstIsKept() throws Exception {
     try {
-      ask(ASKED);
-      double alone = ask(ASKED);
+      measure(ASKED);
+      double alone = measure(ASKED);
       long before = settledBytes();
-      double beside = beside();
+      double withNeighbour = measureWithNeighbour();
       long kept = settledBytes() - before;
       System.out.printf(
           "p99 %.1f ms alone, %.1f ms beside a bad neighbour, ratio %.2f; %,d KiB kept%n",
-          alone * 1e3, beside * 1e3, beside / alone, kept >> 10);
+          alone * 1e3, withNeighbour * 1e3, withNeighbour / alone, kept >> 10);
       assertThat(wrong).isEmpty();
       assertThat(kept).isLessThan(KEPT_BYTES_MAX);
-      assertThat(beside / alone).isLessThan(RATIO_MAX);
+      assertThat(withNeighbour / alone).isLessThan(RATIO_MAX);
     } finally {
       client.close();
       gateway.close();
@@ -110,7 +110,7 @@ class BadNeighbourTest {
   }
 
   /** The 99th percentile while the other one does its worst. */
-  private double beside() throws Exception {
+  private double measureWithNeighbour() throws Exception {
     var port = "" + gateway.port();
     // Where nothing is measured it need not wait until nobody else computes.
     var neighbour =
@@ -119,7 +119,7 @@ class BadNeighbourTest {
             : OwnProcess.startAside(Neighbour.class, "128m", port);
     try (var out = neighbour.inputReader(UTF_8)) {
       while (!READY.equals(out.readLine())) assertThat(neighbour.isAlive()).isTrue();
-      double seconds = ask(3 * ASKED);
+      double seconds = measure(3 * ASKED);
       neighbour.getOutputStream().close();
       for (var line : out.readAllLines()) {
         if (line.startsWith(TURNS)) System.out.println("the bad neighbour took " + line);
@@ -133,7 +133,7 @@ class BadNeighbourTest {
   }
 
   /** Asks at a steady rate; all must be answered. Returns the 99th percentile in seconds. */
-  private double ask(int count) throws Exception {
+  private double measure(int count) throws Exception {
     var seconds = new double[count];
     var request =
         HttpRequest.newBuilder(URI.create(gateway.url() + Scene.CHAT))

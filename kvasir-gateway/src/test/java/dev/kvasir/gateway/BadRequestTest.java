@@ -100,24 +100,24 @@ class BadRequestTest {
 
   @Test
   void requestsAreCountedBeforeTheirPromptsAreTurnedIntoTokens() throws Exception {
-    var asked = new AtomicInteger();
+    var requested = new AtomicInteger();
     var tokens = Promise.<int[]>promise();
     PromptTokenizer slow =
         (_, _, _) -> {
-          asked.incrementAndGet();
+          requested.incrementAndGet();
           return tokens.future();
         };
     var limited = ApiKey.of("ada", "a").with(new KeyLimits(100, 100_000, 2));
     tokenizer(slow, new ApiKeys(List.of(limited)));
     var waiting = new ArrayList<CompletableFuture<HttpResponse<String>>>();
-    for (int i = 0; i < 2; i++) waiting.add(ask("a"));
-    Eventually.ends(() -> asked.get() < 2);
-    assertThat(ask("a").get().statusCode()).isEqualTo(429);
-    assertThat(asked).hasValue(2);
+    for (int i = 0; i < 2; i++) waiting.add(send("a"));
+    Eventually.ends(() -> requested.get() < 2);
+    assertThat(send("a").get().statusCode()).isEqualTo(429);
+    assertThat(requested).hasValue(2);
     scene.network.vertx().runOnContext(_ -> tokens.complete(new int[] {1, 2, 3}));
     for (var each : waiting) assertThat(each.get().statusCode()).isEqualTo(200);
     scene.assertBooksAreEmpty();
-    Eventually.ends(() -> ask("a").join().statusCode() != 200);
+    Eventually.ends(() -> send("a").join().statusCode() != 200);
   }
 
   @Test
@@ -156,14 +156,15 @@ class BadRequestTest {
   }
 
   private void tokenizer(PromptTokenizer tokenizer, ApiKeys keys) {
-    var beside =
-        new Gateway.Beside("", () -> TieredCacheState.NONE, List.of(), _ -> tokenizer, List.of());
+    var extensions =
+        new Gateway.Extensions(
+            "", () -> TieredCacheState.NONE, List.of(), _ -> tokenizer, List.of());
     scene.reopen(
-        beside,
+        extensions,
         s -> s.at(s.api().with(keys), s.admin()).with(s.routing().with(Routing.Naming.TOKENS)));
   }
 
-  private CompletableFuture<HttpResponse<String>> ask(String key) {
+  private CompletableFuture<HttpResponse<String>> send(String key) {
     var request =
         scene
             .request(Scene.CHAT)

@@ -62,7 +62,7 @@ class ChangingFaultsTest {
           ChangingFaultsTest::answerTwice);
 
   /** Requests that the worker with the faults got. */
-  private final AtomicInteger asked = new AtomicInteger();
+  private final AtomicInteger sent = new AtomicInteger();
 
   /** Requests of callers that are over. */
   private final AtomicInteger ended = new AtomicInteger();
@@ -127,7 +127,7 @@ class ChangingFaultsTest {
   }
 
   private void changing(RawWorker.Call call) throws IOException {
-    FAULTS.get(asked.getAndIncrement() / REQUESTS_EACH % FAULTS.size()).answer(call);
+    FAULTS.get(sent.getAndIncrement() / REQUESTS_EACH % FAULTS.size()).answer(call);
   }
 
   @Test
@@ -142,13 +142,13 @@ class ChangingFaultsTest {
       var callers = new ArrayList<Callable<Integer>>();
       for (int i = 0; i < CALLERS; i++) {
         int caller = i;
-        callers.add(() -> ask(scene, caller));
+        callers.add(() -> sendAll(scene, caller));
       }
       int whole = 0;
       try (var threads = Executors.newFixedThreadPool(CALLERS)) {
         for (var each : threads.invokeAll(callers)) whole += each.get(60, TimeUnit.SECONDS);
       }
-      assertThat(asked.get()).isGreaterThan(REQUESTS_EACH * FAULTS.size());
+      assertThat(sent.get()).isGreaterThan(REQUESTS_EACH * FAULTS.size());
       assertThat(whole).isGreaterThan(ended.get() / 2);
       scene.assertBooksAreEmpty();
       var gateway = scene.gateway;
@@ -160,7 +160,7 @@ class ChangingFaultsTest {
   }
 
   /** Returns how many of the caller's requests were answered whole. */
-  private int ask(RawScene scene, int caller) throws IOException {
+  private int sendAll(RawScene scene, int caller) throws IOException {
     int whole = 0;
     for (int i = 0; i < REQUESTS || isToGoOn(i); i++) {
       var mark = "mark-" + caller + "-" + i + "-end";
@@ -178,7 +178,7 @@ class ChangingFaultsTest {
 
   /** Tells whether not all faults have been seen: while it fails, a worker is asked less. */
   private boolean isToGoOn(int requests) {
-    return requests < REQUESTS_MAX && asked.get() <= REQUESTS_EACH * FAULTS.size();
+    return requests < REQUESTS_MAX && sent.get() <= REQUESTS_EACH * FAULTS.size();
   }
 
   /** All that comes until the gateway closes. */

@@ -81,12 +81,12 @@ class DenseNeighbourTest {
       var process = OwnProcess.start(Served.class, HEAP, url.toString());
       try (var out = process.inputReader(UTF_8);
           var in = process.outputWriter(UTF_8)) {
-        int port = Integer.parseInt(said(out, "port "));
-        ask(client, port, List.of(), 1);
+        int port = Integer.parseInt(lineAfter(out, "port "));
+        measure(client, port, List.of(), 1);
         long before = kept(in, out);
-        double chats = ask(client, port, ordinary, SECONDS);
+        double chats = measure(client, port, ordinary, SECONDS);
         bytesPerSecondMax = bytes.get() / seconds();
-        double dense = ask(client, port, bodies, SECONDS);
+        double dense = measure(client, port, bodies, SECONDS);
         long kept = settled(in, out, before + KEPT_BYTES_MAX) - before;
         System.out.printf(
             "p99 %.1f ms beside ordinary chats, %.1f ms beside dense JSON, ratio %.2f; %,d KiB"
@@ -100,7 +100,7 @@ class DenseNeighbourTest {
   }
 
   /** Asks while the neighbour sends these bodies; returns the 99th percentile in seconds. */
-  private double ask(HttpClient client, int port, List<byte[]> bodies, int seconds)
+  private double measure(HttpClient client, int port, List<byte[]> bodies, int seconds)
       throws Exception {
     over = false;
     bytes.set(0);
@@ -120,9 +120,9 @@ class DenseNeighbourTest {
     var waits = new ArrayList<Double>();
     long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
     while (System.nanoTime() - until < 0) {
-      long askedNanos = System.nanoTime();
+      long sentNanos = System.nanoTime();
       var answer = client.send(request, BodyHandlers.ofString());
-      waits.add((System.nanoTime() - askedNanos) / 1e9);
+      waits.add((System.nanoTime() - sentNanos) / 1e9);
       assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
       Thread.sleep(PACE);
     }
@@ -175,10 +175,10 @@ class DenseNeighbourTest {
   private static long kept(java.io.Writer in, BufferedReader out) throws IOException {
     in.write("\n");
     in.flush();
-    return Long.parseLong(said(out, "kept "));
+    return Long.parseLong(lineAfter(out, "kept "));
   }
 
-  private static String said(BufferedReader out, String beginning) throws IOException {
+  private static String lineAfter(BufferedReader out, String beginning) throws IOException {
     var lines = new ArrayList<String>();
     for (var line = out.readLine(); line != null; line = out.readLine()) {
       if (line.startsWith(beginning)) return line.substring(beginning.length());

@@ -156,15 +156,15 @@ class FrontFuzzTest {
         var limits = server == Server.OPEN ? LIMITS : WITHOUT_PAUSE;
         return Gateway.start(network, settings.at(settings.api().with(limits), settings.admin()));
       }
-      var beside =
-          new Gateway.Beside(
+      var extensions =
+          new Gateway.Extensions(
               "", () -> TieredCacheState.NONE, List.of(), _ -> this::tokens, List.of());
       return Gateway.start(
           network,
           settings
               .at(settings.api().with(LIMITS).with(keys()), settings.admin())
               .with(settings.routing().with(Routing.Naming.TOKENS)),
-          beside);
+          extensions);
     }
 
     private static ApiKeys keys() {
@@ -261,11 +261,11 @@ class FrontFuzzTest {
 
     private void hold(long seed) {
       var server = isStalling(seed) ? Server.PROMPT : seed % 2 == 0 ? Server.KEYED : Server.OPEN;
-      var said =
+      var conversation =
           new FuzzConversation(seed, server, seed < SEED + BATCH ? SHORT_SESSION : LONG_SESSION);
-      requests.addAndGet(said.requests().size());
+      requests.addAndGet(conversation.requests().size());
       try {
-        FuzzClient.hold(Objects.requireNonNull(gateways.get(server)).port(), said);
+        FuzzClient.hold(Objects.requireNonNull(gateways.get(server)).port(), conversation);
       } catch (IOException | RuntimeException e) {
         wrong.add("-Dkvasir.fuzz.seed=" + seed + ": " + e);
       }

@@ -29,14 +29,14 @@ final class FuzzClient {
 
   private final Socket socket;
   private final InputStream in;
-  private final FuzzConversation said;
+  private final FuzzConversation conversation;
   private String body = "";
 
-  private FuzzClient(Socket socket, FuzzConversation said) throws IOException {
+  private FuzzClient(Socket socket, FuzzConversation conversation) throws IOException {
     this.socket = socket;
-    boolean reads = said.end() == FuzzConversation.End.READS;
+    boolean reads = conversation.end() == FuzzConversation.End.READS;
     this.in = new BufferedInputStream(reads ? new Patient(socket) : socket.getInputStream());
-    this.said = said;
+    this.conversation = conversation;
   }
 
   /** Waits again as long as nobody else is answered either: then the machine is slow. */
@@ -77,20 +77,20 @@ final class FuzzClient {
   }
 
   /** Throws where an answer is missing or must not be. */
-  static void hold(int port, FuzzConversation said) throws IOException {
+  static void hold(int port, FuzzConversation conversation) throws IOException {
     try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
       socket.setTcpNoDelay(true);
       socket.setSoTimeout(PATIENCE_MILLIS);
-      new FuzzClient(socket, said).hold();
+      new FuzzClient(socket, conversation).hold();
     }
   }
 
   private void hold() throws IOException {
-    if (said.end() == FuzzConversation.End.STALLS) {
+    if (conversation.end() == FuzzConversation.End.STALLS) {
       stall();
       return;
     }
-    if (said.end() == FuzzConversation.End.READS) {
+    if (conversation.end() == FuzzConversation.End.READS) {
       try {
         write();
       } catch (IOException e) {
@@ -102,22 +102,22 @@ final class FuzzClient {
     try {
       write();
       socket.setSoTimeout(LEAVING_MILLIS);
-      if (said.seed() % 2 == 0) in.skipNBytes(1);
+      if (conversation.seed() % 2 == 0) in.skipNBytes(1);
     } catch (IOException e) {
       return;
     }
-    if (said.end() == FuzzConversation.End.RESETS) socket.setSoLinger(true, 0);
+    if (conversation.end() == FuzzConversation.End.RESETS) socket.setSoLinger(true, 0);
   }
 
   /** Writes a body but for its end, in silence or a byte now and then; the server must not wait. */
   private void stall() throws IOException {
-    int held = said.heldBack();
+    int held = conversation.heldBack();
     try {
       write();
       socket.setSoTimeout(TRICKLE_MILLIS);
       for (int waited = 0; waited < PATIENCE_MILLIS; waited += TRICKLE_MILLIS) {
         if (isEnded()) return;
-        if (said.seed() % 3 == 0 && held > 1) {
+        if (conversation.seed() % 3 == 0 && held > 1) {
           socket.getOutputStream().write(' ');
           held--;
         }
@@ -141,8 +141,8 @@ final class FuzzClient {
 
   /** In a few pieces, cut anywhere. */
   private void write() throws IOException {
-    var bytes = said.written();
-    var random = new SplittableRandom(said.seed());
+    var bytes = conversation.written();
+    var random = new SplittableRandom(conversation.seed());
     var out = socket.getOutputStream();
     int at = 0;
     for (int i = random.nextInt(PIECES_MAX); i > 0 && at < bytes.length; i--) {
@@ -154,7 +154,7 @@ final class FuzzClient {
   }
 
   private void read() throws IOException {
-    for (var request : said.requests()) {
+    for (var request : conversation.requests()) {
       int status = status(request);
       if (request.expected().allows(status) || isLateRouter(status)) continue;
       throw new IOException(status + " for " + request + ": " + body);

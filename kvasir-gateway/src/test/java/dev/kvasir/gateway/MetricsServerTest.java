@@ -35,25 +35,25 @@ class MetricsServerTest {
 
   @Test
   void theyAreServedToWhoHasTheKey() {
-    var answer = ask("/metrics", "Bearer " + KEY);
+    var answer = send("/metrics", "Bearer " + KEY);
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.body()).contains("# TYPE kvasir_retries_total counter");
   }
 
   @Test
   void nobodyElseGetsThem() {
-    assertThat(ask("/metrics", "Bearer another-key").statusCode()).isEqualTo(401);
-    assertThat(ask("/metrics", "none").statusCode()).isEqualTo(401);
+    assertThat(send("/metrics", "Bearer another-key").statusCode()).isEqualTo(401);
+    assertThat(send("/metrics", "none").statusCode()).isEqualTo(401);
   }
 
   @Test
   void nothingElseIsServedThere() {
     for (var path : List.of("/workers", "/v1/models", "/", "/dashboard/state")) {
-      assertThat(ask(path, "Bearer " + KEY).statusCode()).as(path).isEqualTo(404);
+      assertThat(send(path, "Bearer " + KEY).statusCode()).as(path).isEqualTo(404);
     }
   }
 
-  private HttpResponse<String> ask(String path, String authorization) {
+  private HttpResponse<String> send(String path, String authorization) {
     int port = URI.create(scene.gateway.metricsUrl()).getPort();
     var url = URI.create("http://127.0.0.1:" + port + path);
     return scene.send(HttpRequest.newBuilder(url).header("authorization", authorization));

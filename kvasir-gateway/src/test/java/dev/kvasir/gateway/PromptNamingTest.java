@@ -33,9 +33,9 @@ class PromptNamingTest {
   void promptsAreNamedByTheirTokensWhereWorkersTellThem() throws Exception {
     tokens(40);
     named(Routing.Naming.TOKENS);
-    assertThat(believed(ask("tiny", "a prompt"))).isZero();
+    assertThat(believed(send("tiny", "a prompt"))).isZero();
     // Other bytes, the same tokens: two full blocks of sixteen are known.
-    assertThat(believed(ask("tiny", "another one"))).isEqualTo(32);
+    assertThat(believed(send("tiny", "another one"))).isEqualTo(32);
     assertThat(metrics())
         .contains("kvasir_prompts_named_total{by=\"tokens\",reason=\"\"} 2\n")
         .contains("kvasir_prompt_tokens_total 80\n");
@@ -43,14 +43,14 @@ class PromptNamingTest {
 
   @Test
   void promptsThatAreNamedByTheirBytesAreCountedWithTheReason() throws Exception {
-    ask("tiny", "a prompt");
+    send("tiny", "a prompt");
     assertThat(metrics())
         .contains("kvasir_prompts_named_total{by=\"bytes\",reason=\"configured\"} 1\n");
     tokens(40);
     scene.first.tokenizeMillis = 10_000;
     scene.second.tokenizeMillis = 10_000;
     named(Routing.Naming.TOKENS);
-    ask("tiny", "a prompt");
+    send("tiny", "a prompt");
     scene.post("/v1/embeddings", "{\"model\":\"tiny\",\"input\":\"a text\"}");
     assertThat(metrics())
         .contains("kvasir_prompts_named_total{by=\"bytes\",reason=\"timeout\"} 1\n")
@@ -68,7 +68,7 @@ class PromptNamingTest {
     scene.first.tokenizeMillis = 150;
     scene.second.tokenizeMillis = 150;
     named(Routing.Naming.TOKENS);
-    ask("tiny", "a long prompt ".repeat(100_000));
+    send("tiny", "a long prompt ".repeat(100_000));
     assertThat(metrics()).contains("kvasir_prompts_named_total{by=\"tokens\",reason=\"\"} 1\n");
   }
 
@@ -77,7 +77,7 @@ class PromptNamingTest {
     tokens(40);
     scene.second.models = "{\"id\":\"other\"}";
     named(Routing.Naming.TOKENS);
-    for (int i = 0; i < 4; i++) ask("other", "a prompt");
+    for (int i = 0; i < 4; i++) send("other", "a prompt");
     assertThat(scene.first.tokenized()).isZero();
     assertThat(scene.second.tokenized()).isEqualTo(4);
   }
@@ -86,9 +86,9 @@ class PromptNamingTest {
   void aModelIsFoundUnderEachOfItsNamesAndUnderNone() {
     models("{\"id\":\"tiny\",\"root\":\"org/tiny\"},{\"id\":\"alias\",\"root\":\"org/tiny\"}");
     named(Routing.Naming.BYTES);
-    ask("tiny", LONG);
+    send("tiny", LONG);
     for (var name : List.of("alias", "", "tiny")) {
-      assertThat(believed(ask(name, LONG))).as(name).isGreaterThan(300);
+      assertThat(believed(send(name, LONG))).as(name).isGreaterThan(300);
     }
   }
 
@@ -98,14 +98,14 @@ class PromptNamingTest {
         "{\"id\":\"tiny\",\"root\":\"org/tiny\"},"
             + "{\"id\":\"adapter\",\"root\":\"/lora\",\"parent\":\"tiny\"}");
     named(Routing.Naming.BYTES);
-    ask("tiny", LONG);
-    assertThat(believed(ask("adapter", LONG))).isZero();
-    assertThat(believed(ask("adapter", LONG))).isGreaterThan(300);
+    send("tiny", LONG);
+    assertThat(believed(send("adapter", LONG))).isZero();
+    assertThat(believed(send("adapter", LONG))).isGreaterThan(300);
     models("{\"id\":\"tiny\",\"root\":\"org/tiny\"},{\"id\":\"other\",\"root\":\"org/other\"}");
     named(Routing.Naming.BYTES);
-    ask("tiny", LONG);
-    assertThat(believed(ask("other", LONG))).isZero();
-    assertThat(believed(ask("tiny", LONG))).isGreaterThan(300);
+    send("tiny", LONG);
+    assertThat(believed(send("other", LONG))).isZero();
+    assertThat(believed(send("tiny", LONG))).isGreaterThan(300);
   }
 
   @Test
@@ -133,7 +133,7 @@ class PromptNamingTest {
     scene.second.models = list;
   }
 
-  private HttpResponse<String> ask(String model, String text) {
+  private HttpResponse<String> send(String model, String text) {
     var named = model.isEmpty() ? "" : "\"model\":\"" + model + "\",";
     var messages = "[{\"role\":\"user\",\"content\":\"" + text + "\"}]";
     var answer = scene.post(Scene.CHAT, "{" + named + "\"messages\":" + messages + "}");

@@ -66,15 +66,15 @@ class ReplicaGroupTest {
               .at(HttpSettings.local(0).with(keys), HttpSettings.local(0))
               .with("", secret)
               .probing(Duration.ofMillis(50));
-      var nothing = Gateway.Beside.NOTHING;
-      var beside =
-          new Gateway.Beside(
+      var nothing = Gateway.Extensions.NOTHING;
+      var extensions =
+          new Gateway.Extensions(
               "",
               nothing.tieredCache(),
               List.of(ReplicaGroup.endpoint(() -> Optional.ofNullable(group))),
               nothing.tokenizer(),
               List.of());
-      gateway = Gateway.start(network, settings, beside);
+      gateway = Gateway.start(network, settings, extensions);
       var taking =
           new ReplicaSettings(name, System.nanoTime(), terms, 1, ReplicaSettings.PACE, BEAT, LOSS);
       group =

@@ -52,23 +52,23 @@ final class Scene implements AutoCloseable {
 
   Scene(UnaryOperator<Worker> kind, UnaryOperator<GatewaySettings> change) {
     this.kind = kind;
-    this.gateway = open(Gateway.Beside.NOTHING, change);
+    this.gateway = open(Gateway.Extensions.NOTHING, change);
   }
 
-  private Gateway open(Gateway.Beside beside, UnaryOperator<GatewaySettings> change) {
+  private Gateway open(Gateway.Extensions extensions, UnaryOperator<GatewaySettings> change) {
     var workers =
         List.of(kind.apply(first.worker().named("one")), kind.apply(second.worker().named("two")));
     var settings = GatewaySettings.of(0, workers).probing(Duration.ofMillis(50)).with(QUICK_RULES);
-    return Gateway.start(network, change.apply(settings), beside);
+    return Gateway.start(network, change.apply(settings), extensions);
   }
 
   void reopen(UnaryOperator<GatewaySettings> change) {
-    reopen(Gateway.Beside.NOTHING, change);
+    reopen(Gateway.Extensions.NOTHING, change);
   }
 
-  void reopen(Gateway.Beside beside, UnaryOperator<GatewaySettings> change) {
+  void reopen(Gateway.Extensions extensions, UnaryOperator<GatewaySettings> change) {
     gateway.close();
-    gateway = open(beside, change);
+    gateway = open(extensions, change);
   }
 
   @Override

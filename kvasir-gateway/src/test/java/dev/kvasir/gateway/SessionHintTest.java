@@ -27,8 +27,8 @@ class SessionHintTest {
   void workersHearWhetherTheConversationGoesOnButNotItsName() {
     chat("", "x-kvasir-session", "my talk", "x-kvasir-last-turn", "true");
     chat("", "x-kvasir-last-turn", "False");
-    var said = scene.seen().stream().map(seen -> seen.headers().get("x-kvasir-last-turn")).toList();
-    assertThat(said).containsExactlyInAnyOrder("true", "false");
+    var sent = scene.seen().stream().map(seen -> seen.headers().get("x-kvasir-last-turn")).toList();
+    assertThat(sent).containsExactlyInAnyOrder("true", "false");
     for (var seen : scene.seen()) {
       var session = seen.headers().get("x-kvasir-session");
       if (session != null) assertThat(session).matches("[0-9a-f]{64}");

@@ -53,7 +53,7 @@ class TraceTest {
     return URI.create("http://127.0.0.1:" + collector.getAddress().getPort() + "/v1/traces");
   }
 
-  private void ask(String traceparent) {
+  private void send(String traceparent) {
     scene.send(
         scene
             .request(Scene.CHAT)
@@ -76,7 +76,7 @@ class TraceTest {
 
   @Test
   void aRequestIsASpanOfItsCallersTraceWithItsLegsBelow() {
-    ask("00-" + TRACE + "-" + PARENT + "-01");
+    send("00-" + TRACE + "-" + PARENT + "-01");
     var spans = spans();
     assertThat(spans.stream().map(span -> span.path("traceId").asString())).containsOnly(TRACE);
     var request = spans.getFirst();
@@ -98,21 +98,21 @@ class TraceTest {
 
   @Test
   void theWorkerIsToldThatTheGatewayIsItsParent() {
-    ask("00-" + TRACE + "-" + PARENT + "-01");
-    var told = scene.seen().getLast().headers().get("traceparent");
-    assertThat(told)
+    send("00-" + TRACE + "-" + PARENT + "-01");
+    var sent = scene.seen().getLast().headers().get("traceparent");
+    assertThat(sent)
         .isEqualTo("00-" + TRACE + "-" + spans().getFirst().path("spanId").asString() + "-01");
   }
 
   @Test
   void whatTheCallerDoesNotWantRecordedIsNotSent() {
-    ask("00-" + TRACE + "-" + PARENT + "-00");
+    send("00-" + TRACE + "-" + PARENT + "-00");
     assertThat(spans()).isEmpty();
   }
 
   @Test
   void aTraceThatCannotBeReadIsBegunAnew() {
-    ask("00-" + "0".repeat(32) + "-" + PARENT + "-01");
+    send("00-" + "0".repeat(32) + "-" + PARENT + "-01");
     var request = spans().getFirst();
     assertThat(request.path("traceId").asString()).hasSize(32).isNotEqualTo("0".repeat(32));
     assertThat(request.has("parentSpanId")).isFalse();

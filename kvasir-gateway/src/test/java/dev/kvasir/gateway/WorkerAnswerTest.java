@@ -130,17 +130,18 @@ class WorkerAnswerTest {
 
   @Test
   void aWorkerThatWantsToBeLeftAloneIsBelievedForAnHourAtMost() {
-    var told = new String[] {"7", "86400", "Wed, 21 Oct 2099 07:28:00 GMT", "-1", "9999999999", ""};
+    var delays =
+        new String[] {"7", "86400", "Wed, 21 Oct 2099 07:28:00 GMT", "-1", "9999999999", ""};
     var passed = new String[] {"7", "3600", "1", "1", "1", "1"};
-    for (int i = 0; i < told.length; i++) {
-      var retryAfter = "retry-after: " + told[i];
+    for (int i = 0; i < delays.length; i++) {
+      var retryAfter = "retry-after: " + delays[i];
       scene.completing(
           call -> {
             call.send(RawWorker.head(503, "application/json", retryAfter, "content-length: 2"));
             call.send("{}");
           });
       assertThat(scene.post(RawScene.CHAT, WHOLE).headers().allValues("retry-after"))
-          .as(told[i])
+          .as(delays[i])
           .containsExactly(passed[i]);
     }
   }

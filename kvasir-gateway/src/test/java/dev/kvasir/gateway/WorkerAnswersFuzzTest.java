@@ -184,12 +184,12 @@ class WorkerAnswersFuzzTest {
           worker.on(path, script);
         }
       }
-      var asked = new ArrayList<Future<?>>();
+      var futures = new ArrayList<Future<?>>();
       for (int i = 0; i < REQUESTS; i++) {
         var own = random.split();
-        asked.add(callers.submit(() -> ask(scene, own)));
+        futures.add(callers.submit(() -> send(scene, own)));
       }
-      for (var one : asked) one.get(60, TimeUnit.SECONDS);
+      for (var one : futures) one.get(60, TimeUnit.SECONDS);
       scene.assertBooksAreEmpty();
       assertServes(scene);
     }
@@ -208,7 +208,7 @@ class WorkerAnswersFuzzTest {
     }
 
     /** A caller who may leave at any time, and never waits for ever. */
-    private static void ask(RawScene scene, SplittableRandom random) {
+    private static void send(RawScene scene, SplittableRandom random) {
       var body =
           random.nextBoolean() ? "{\"stream\":true,\"messages\":[\"a\"]}" : "{\"prompt\":\"b\"}";
       try (Socket socket = scene.raw("", pick(PATHS, random), body)) {

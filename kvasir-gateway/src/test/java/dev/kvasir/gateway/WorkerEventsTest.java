@@ -45,7 +45,7 @@ class WorkerEventsTest {
           return 0;
         });
     var checks = new Events();
-    scene.gateway.hear("one", checks);
+    scene.gateway.setEvents("one", checks);
     scene.first.healthy = false;
     Eventually.ends(() -> scene.ready() == 2);
     assertThat(held()).isEqualTo(1);
@@ -69,7 +69,7 @@ class WorkerEventsTest {
 
   @Test
   void whatBecameOfEventsIsTold() throws Exception {
-    scene.gateway.hear("one", new Events());
+    scene.gateway.setEvents("one", new Events());
     assertThat(metrics())
         .contains("kvasir_kv_event_batches_total{worker=\"one\"} 5\n")
         .contains("kvasir_kv_event_gaps_total{worker=\"one\"} 7\n")
@@ -112,7 +112,7 @@ class WorkerEventsTest {
   void eventsThatDoNotMatchTheRequestsAreLoggedOnceUntilTheyDo() throws Exception {
     tokens();
     scene.reopen(s -> s.with(s.routing().with(Routing.Naming.TOKENS)));
-    for (var worker : List.of("one", "two")) scene.gateway.hear(worker, new Events());
+    for (var worker : List.of("one", "two")) scene.gateway.setEvents(worker, new Events());
     var logged = new CopyOnWriteArrayList<String>();
     var logger = Logger.getLogger(EventMetrics.class.getName());
     var handler = new Recorder(logged);
@@ -140,7 +140,7 @@ class WorkerEventsTest {
           """;
     }
     scene.reopen(s -> s.with(s.routing().with(Routing.Naming.TOKENS)));
-    Eventually.ends(() -> told() < 2);
+    Eventually.ends(() -> reported() < 2);
     answers(0, 3);
     assertThat(metrics())
         .containsPattern("predictions_total\\{.*result=\"exact\"} [1-9]")
@@ -148,7 +148,7 @@ class WorkerEventsTest {
   }
 
   /** Returns how many workers have reported about themselves at /metrics. */
-  private int told() {
+  private int reported() {
     try {
       return metrics().split("_told_waiting\\{worker=\"...\"} 0", -1).length - 1;
     } catch (InterruptedException e) {
@@ -164,7 +164,7 @@ class WorkerEventsTest {
     scene.second.cachedTokens = 0;
     scene.reopen(s -> s.with(s.routing().with(Routing.Naming.TOKENS)));
     for (var worker : List.of("one", "two")) {
-      scene.gateway.hear(worker, new Events());
+      scene.gateway.setEvents(worker, new Events());
       var events = scene.gateway.events(worker);
       scene.gateway.onLoop(
           () -> {

@@ -95,7 +95,7 @@ public final class Json {
   }
 
   private static String problem(JacksonException e, byte[] bytes) {
-    var said = String.valueOf(e.getOriginalMessage());
+    var message = String.valueOf(e.getOriginalMessage());
     if (e instanceof StreamConstraintsException) {
       return ("it goes beyond a limit; at most %d levels, %d letters a text, %d a name, %d a"
               + " number, and %d names, values and brackets in all: split the request")
@@ -107,7 +107,7 @@ public final class Json {
     long at = e.getLocation() == null ? -1 : e.getLocation().getByteOffset();
     if (at < 0 || at > bytes.length) return "it cannot be read";
     var place = "line %d, column %d".formatted(line(bytes, at), column(bytes, at));
-    if (said.startsWith("Duplicate")) return "a name stands twice in one object, at " + place;
+    if (message.startsWith("Duplicate")) return "a name stands twice in one object, at " + place;
     if (at == bytes.length) return "it ends at byte " + at + ", before it is complete";
     return "unexpected " + shown(bytes[(int) at]) + " at " + place;
   }

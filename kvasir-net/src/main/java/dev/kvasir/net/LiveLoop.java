@@ -101,7 +101,7 @@ public final class LiveLoop implements EventLoop, AutoCloseable {
    * right after its own. For tasks that are short, of callers in a hurry.
    */
   public void executeHere(Runnable task) {
-    if (!takeTurn()) {
+    if (!acquireTurn()) {
       execute(new Brief(task));
       return;
     }
@@ -117,7 +117,7 @@ public final class LiveLoop implements EventLoop, AutoCloseable {
     }
   }
 
-  private boolean takeTurn() {
+  private boolean acquireTurn() {
     lock.lock();
     try {
       if (closed || turn != null || queue.nextNanos() <= nanos()) return false;

@@ -53,8 +53,8 @@ class HeapWatchdogTest {
   void aProcessThatOnlyCollectsEnds() throws Exception {
     var process = OwnProcess.start(Full.class, "32m");
     try {
-      var said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      assertThat(said).contains("the heap is full and collecting it frees nothing");
+      var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(output).contains("the heap is full and collecting it frees nothing");
       assertThat(process.waitFor()).isEqualTo(HeapWatchdog.EXIT_CODE);
     } finally {
       process.destroyForcibly();

@@ -83,9 +83,9 @@ public final class OwnProcess {
   public static void run(Class<?> main, String heap) throws IOException, InterruptedException {
     var process = start(main, heap);
     try (var out = process.inputReader(StandardCharsets.UTF_8)) {
-      var said = out.lines().filter(line -> !line.startsWith(OF_THE_JVM)).toList();
-      assertThat(process.waitFor()).as(String.join("\n", said)).isZero();
-      System.out.println(said.getLast());
+      var output = out.lines().filter(line -> !line.startsWith(OF_THE_JVM)).toList();
+      assertThat(process.waitFor()).as(String.join("\n", output)).isZero();
+      System.out.println(output.getLast());
     } finally {
       process.destroyForcibly();
     }

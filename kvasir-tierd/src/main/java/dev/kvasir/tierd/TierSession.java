@@ -151,27 +151,27 @@ final class TierSession {
     switch (request) {
       case TierRequest.Hello _ -> throw new ProtocolError(BAD_FRAME, "a second hello");
       case TierRequest.Lookup(var id, var names) ->
-          ask(() -> opened.look(names, each -> channel.send(TierReply.found(id, each))));
+          submit(() -> opened.look(names, each -> channel.send(TierReply.found(id, each))));
       case TierRequest.Store store -> {
         var way = step(store.rows());
-        ask(() -> opened.store(way, store, each -> answer(store.id(), each)));
+        submit(() -> opened.store(way, store, each -> answer(store.id(), each)));
       }
       case TierRequest.Load load -> {
         var way = step(load.rows());
-        ask(() -> load(opened, way, load));
+        submit(() -> load(opened, way, load));
       }
       case TierRequest.Cancel(var id) -> loop.execute(() -> cancel(id));
       case TierRequest.Stats(var id) ->
-          ask(() -> channel.send(TierReply.told(id, TierText.json(opened))));
+          submit(() -> channel.send(TierReply.report(id, TierText.json(opened))));
       case TierRequest.Ended ended -> loop.execute(() -> opened.ended(ended));
       case TierRequest.Forget(var id, var tenant) ->
-          ask(() -> opened.forget(tenant, told -> channel.send(TierReply.told(id, told))));
+          submit(() -> opened.forget(tenant, report -> channel.send(TierReply.report(id, report))));
       case TierRequest.Measured(var tokens, var nanos) ->
           loop.execute(() -> opened.costs().computed(tokens, nanos));
     }
   }
 
-  private void ask(Runnable task) throws InterruptedException {
+  private void submit(Runnable task) throws InterruptedException {
     requests.acquire();
     loop.execute(task);
   }

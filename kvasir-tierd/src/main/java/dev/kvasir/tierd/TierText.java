@@ -53,16 +53,16 @@ public final class TierText {
    * Figures that belong to no namespace.
    *
    * @param refused connections that were closed at once
-   * @param told batches of events that routers were told
-   * @param untold those that there was no room for
+   * @param published batches of events that routers were told
+   * @param unpublished those that there was no room for
    */
   record Totals(
       int connections,
       long accepted,
       long refused,
       long namespacesReplaced,
-      long told,
-      long untold,
+      long published,
+      long unpublished,
       RespServer.@Nullable Counts resp) {}
 
   /** Figures of one namespace, for a client that asks for them. */
@@ -119,11 +119,11 @@ public final class TierText {
         .counter(
             "kvasir_tier_event_batches_total",
             "Batches of events sent to routers.",
-            s -> s.totals.told())
+            s -> s.totals.published())
         .counter(
             "kvasir_tier_event_batches_dropped_total",
             "Batches that found the queue full; everything held is sent again then.",
-            s -> s.totals.untold());
+            s -> s.totals.unpublished());
   }
 
   private static void resp(Rows<RespServer.Counts> rows) {

@@ -184,11 +184,11 @@ class LookedWhileStoredTest {
       var looked = new ArrayList<byte[]>();
       var stored = new ArrayList<byte[]>();
       cache.look(List.of(CHUNK), looked::add);
-      var told = loop.next();
+      var next = loop.next();
       var chunk = TokenBlock.named(CHUNK, PARENT, 1);
       cache.store(step, new TierRequest.Store(7, "", List.of(chunk), new int[] {0}), stored::add);
       var copied = loop.next();
-      told.run();
+      next.run();
       assertThat(looked).hasSize(1);
       assertThat(server.has(CHUNK)).isFalse();
       copied.run();

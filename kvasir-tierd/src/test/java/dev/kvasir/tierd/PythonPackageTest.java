@@ -30,9 +30,9 @@ class PythonPackageTest {
       abort("there is no python3 with pytest here");
     }
     int code = run(List.of("python3", "-m", "pytest", "-q", "-p", "no:cacheprovider"));
-    var said = Files.readString(temp.resolve("said"));
-    assertThat(code).as(said).isZero();
-    assertThat(said).contains(" passed").doesNotContain("skipped");
+    var output = Files.readString(temp.resolve("said"));
+    assertThat(code).as(output).isZero();
+    assertThat(output).contains(" passed").doesNotContain("skipped");
   }
 
   private int run(List<String> command) throws IOException, InterruptedException {

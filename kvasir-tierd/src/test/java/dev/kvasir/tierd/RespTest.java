@@ -88,15 +88,15 @@ class RespTest {
       while (bytes.hasRemaining()) socket.write(bytes);
     }
 
-    String say(String text, String expected) throws IOException {
+    String exchange(String text, String expected) throws IOException {
       send(text);
-      var said = ByteBuffer.allocate(expected.length());
-      while (said.hasRemaining() && socket.read(said) >= 0) {}
-      return new String(said.array(), 0, said.position(), ISO_8859_1);
+      var response = ByteBuffer.allocate(expected.length());
+      while (response.hasRemaining() && socket.read(response) >= 0) {}
+      return new String(response.array(), 0, response.position(), ISO_8859_1);
     }
 
     void expect(String text, String expected) throws IOException {
-      assertThat(say(text, expected)).isEqualTo(expected);
+      assertThat(exchange(text, expected)).isEqualTo(expected);
     }
 
     /** Reads on to the end of the line. */
@@ -200,7 +200,7 @@ class RespTest {
         stalled.add(each);
         each.socket.setOption(StandardSocketOptions.SO_RCVBUF, 4_096);
         each.expect(command("AUTH", PASSWORD), "+OK\r\n");
-        each.say(command("GET", "large" + i), "$");
+        each.exchange(command("GET", "large" + i), "$");
       }
       for (int i = 0; i < 8; i++) {
         client.expect(command("SET", "other" + i, "y".repeat(length)), "+OK\r\n");
@@ -226,7 +226,7 @@ class RespTest {
       var set = command("SET", "other", "y".repeat(2_000_000));
       var ok = "";
       for (int i = 0; i < 20 && !ok.equals("+OK"); i++) {
-        ok = client.say(set, "+OK");
+        ok = client.exchange(set, "+OK");
         client.line();
       }
       assertThat(ok).isEqualTo("+OK");
@@ -377,15 +377,15 @@ class RespTest {
   }
 
   private String run(String... command) throws IOException, InterruptedException {
-    var said = temp.resolve("said");
+    var output = temp.resolve("said");
     var builder = new ProcessBuilder(command).redirectErrorStream(true);
     Process process = null;
     try {
-      process = builder.redirectOutput(said.toFile()).start();
+      process = builder.redirectOutput(output.toFile()).start();
     } catch (IOException e) {
       abort("there is no " + command[0] + " here");
     }
     if (!process.waitFor(60, TimeUnit.SECONDS)) process.destroyForcibly();
-    return Files.readString(said, ISO_8859_1);
+    return Files.readString(output, ISO_8859_1);
   }
 }

@@ -112,22 +112,22 @@ public final class TierClient implements AutoCloseable {
   public byte[] look(long... chunks) throws IOException {
     var body = body(2).putLong(++id).putInt(chunks.length);
     for (long chunk : chunks) body.put(key(chunk));
-    return ask(body, (byte) 0x82);
+    return request(body, (byte) 0x82);
   }
 
   /** Stores chunk i of them from row i, as one sequence. */
   public byte[] store(long... chunks) throws IOException {
-    return ask(storing(chunks), (byte) 0x83);
+    return request(storing(chunks), (byte) 0x83);
   }
 
   /** The same for a tenant. */
   byte[] storeFor(int tenant, long... chunks) throws IOException {
-    return ask(storing(tenant, chunks), (byte) 0x83);
+    return request(storing(tenant, chunks), (byte) 0x83);
   }
 
   /** Deletes what the tenant has; how many chunks, as JSON. */
   String forget(int tenant) throws IOException {
-    return new String(ask(body(9).putLong(++id).put(tenant(tenant)), (byte) 0x86), UTF_8);
+    return new String(request(body(9).putLong(++id).put(tenant(tenant)), (byte) 0x86), UTF_8);
   }
 
   /** A request with these chunks has ended. */
@@ -156,7 +156,7 @@ public final class TierClient implements AutoCloseable {
 
   /** Loads chunk i of them into row i. */
   public byte[] load(long... chunks) throws IOException {
-    return ask(loading(chunks), (byte) 0x83);
+    return request(loading(chunks), (byte) 0x83);
   }
 
   ByteBuffer loading(long... chunks) {
@@ -170,14 +170,14 @@ public final class TierClient implements AutoCloseable {
   }
 
   public String stats() throws IOException {
-    return new String(ask(body(6).putLong(++id), (byte) 0x86), UTF_8);
+    return new String(request(body(6).putLong(++id), (byte) 0x86), UTF_8);
   }
 
   private static ByteBuffer body(int type) {
     return ByteBuffer.allocate(1 << 20).order(LITTLE_ENDIAN).put((byte) type);
   }
 
-  private byte[] ask(ByteBuffer body, byte expected) throws IOException {
+  private byte[] request(ByteBuffer body, byte expected) throws IOException {
     send(body.flip());
     var answer = read();
     byte type = answer.get();

@@ -148,9 +148,9 @@ class TierFeedTest {
     return List.of(first, HASHER.hash(first, tokens, UNIT, 2 * UNIT, List.of()));
   }
 
-  private <T> T on(Supplier<T> asked) {
+  private <T> T on(Supplier<T> supplier) {
     var answer = new CompletableFuture<T>();
-    loop.execute(() -> answer.complete(asked.get()));
+    loop.execute(() -> answer.complete(supplier.get()));
     return answer.join();
   }
 

@@ -41,8 +41,8 @@ public final class LearnedTables {
     this.folder = folder;
   }
 
-  /** Files beside that folder; none where there is none. */
-  public static LearnedTables beside(@Nullable Path diskFolder) {
+  /** Returns the files next to that folder; none without a folder. */
+  public static LearnedTables siblingOf(@Nullable Path diskFolder) {
     return new LearnedTables(diskFolder);
   }
 
@@ -94,12 +94,12 @@ public final class LearnedTables {
   }
 
   private void write(Map<String, byte[]> learned) {
-    var beside = folder;
-    if (beside == null) return;
+    var sibling = folder;
+    if (sibling == null) return;
     learned.forEach(
         (name, bytes) -> {
           try {
-            write(file(beside, name), bytes);
+            write(file(sibling, name), bytes);
           } catch (IOException e) {
             failed.incrementAndGet();
             LOG.log(WARNING, "what eviction has learnt cannot be written: {0}", e.getMessage());

@@ -59,7 +59,7 @@ public final class SharedTierLookup {
    */
   public void learn(
       EventLoop loop, List<TokenBlock> blocks, Predicate<BlockHash> known, Runnable then) {
-    new Search(loop, blocks, known, then).ask(0);
+    new Search(loop, blocks, known, then).search(0);
   }
 
   /** One prompt's questions, to one place after the other. */
@@ -83,39 +83,40 @@ public final class SharedTierLookup {
       return known.test(hash) || registry.fastest(hash) != null;
     }
 
-    void ask(int place) {
+    void search(int place) {
       number = place;
       while (from < blocks.size() && isKnown(blocks.get(from).hash())) from++;
       if (place == places.size() || from == blocks.size()) {
         then.run();
         return;
       }
-      var asked = places.get(place);
-      if (asked.guard().isTripped() || asked.patience().isZero()) {
-        ask(place + 1);
+      var target = places.get(place);
+      if (target.guard().isTripped() || target.patience().isZero()) {
+        search(place + 1);
         return;
       }
-      timer = loop.after(asked.patience(), () -> next(place));
-      ask(place, asked, 1);
+      timer = loop.after(target.patience(), () -> next(place));
+      search(place, target, 1);
     }
 
-    private void ask(int place, Place asked, int count) {
+    private void search(int place, Place target, int count) {
       var some = blocks.subList(from, Math.min(blocks.size(), from + count));
-      asked.store().look(some, told -> told(place, asked, some, told));
+      target.store().look(some, presences -> answered(place, target, some, presences));
     }
 
-    private void told(int place, Place asked, List<TokenBlock> some, List<Presence> told) {
+    private void answered(
+        int place, Place target, List<TokenBlock> some, List<Presence> presences) {
       int there = 0;
-      while (there < some.size() && told.get(there) == Presence.THERE) there++;
+      while (there < some.size() && presences.get(there) == Presence.THERE) there++;
       var found = some.subList(0, there);
       // Who asks may have begun to bring one of them here, and knows more of it than its name.
       var unknown = found.stream().filter(block -> !known.test(block.hash())).toList();
-      SharedStore.learn(asked.pool(), unknown);
+      SharedStore.learn(target.pool(), unknown);
       // An answer that comes late is still worth knowing, but nobody waits for it.
       if (number != place) return;
       from += found.size();
       boolean more = found.size() == some.size() && from < blocks.size();
-      if (more) ask(place, asked, BLOCKS_MAX);
+      if (more) search(place, target, BLOCKS_MAX);
       else next(place);
     }
 
@@ -123,7 +124,7 @@ public final class SharedTierLookup {
     private void next(int place) {
       if (number != place) return;
       if (timer != null) timer.cancel();
-      ask(place + 1);
+      search(place + 1);
     }
   }
 }

@@ -124,7 +124,7 @@ public final class SharedTiers implements AutoCloseable {
             || below.stream().anyMatch(tier -> tier.edge().countsUses());
     this.uses = counted ? new FrequencySketch(usesBlocks(tieredCache, blocks.above())) : null;
     this.registry = registry();
-    this.tables = LearnedTables.beside(diskFolder);
+    this.tables = LearnedTables.siblingOf(diskFolder);
     this.unused = tieredCache.host().blocks();
     int slots = unused + between(below);
     this.memory = owned.add(new HostMemory("host memory", slots, blocks.bytes()));

@@ -29,7 +29,7 @@ class LearnedTablesTest {
   @Test
   void whatWasLearntIsReadAfterARestart() throws IOException {
     var pool = pool("learned");
-    var tables = LearnedTables.beside(folder.resolve("kv"));
+    var tables = LearnedTables.siblingOf(folder.resolve("kv"));
     tables.add("host", pool);
     for (int i = 0; i < 50; i++) pool.ended(end(i));
     tables.save();
@@ -38,7 +38,7 @@ class LearnedTablesTest {
           .containsExactly("kv-host.learned");
     }
     var again = pool("learned");
-    LearnedTables.beside(folder.resolve("kv")).add("host", again);
+    LearnedTables.siblingOf(folder.resolve("kv")).add("host", again);
     assertThat(again.saveLearned()).isEqualTo(pool.saveLearned());
     assertThat(again.saveLearned()).isNotEqualTo(pool("learned").saveLearned());
   }
@@ -50,7 +50,7 @@ class LearnedTablesTest {
     for (var content : new byte[][] {{}, {1, 2, 3}, new byte[2 << 20]}) {
       Files.write(file, content);
       var pool = pool("learned");
-      var tables = LearnedTables.beside(folder.resolve("kv"));
+      var tables = LearnedTables.siblingOf(folder.resolve("kv"));
       tables.add("host", pool);
       assertThat(pool.learned().orElseThrow().restoresRefused()).isEqualTo(1);
       tables.save();
@@ -60,7 +60,7 @@ class LearnedTablesTest {
 
   @Test
   void aPoolThatDoesNotLearnHasNoFile() throws IOException {
-    var tables = LearnedTables.beside(folder.resolve("kv"));
+    var tables = LearnedTables.siblingOf(folder.resolve("kv"));
     tables.add("host", pool("lru"));
     tables.save();
     try (var files = Files.list(folder)) {
@@ -71,7 +71,7 @@ class LearnedTablesTest {
   @Test
   void aFolderThatIsGoneIsCounted() {
     Logger.getLogger("dev.kvasir").setLevel(Level.SEVERE);
-    var tables = LearnedTables.beside(folder.resolve("gone").resolve("kv"));
+    var tables = LearnedTables.siblingOf(folder.resolve("gone").resolve("kv"));
     tables.add("host", pool("learned"));
     tables.save();
     assertThat(tables.failed()).isEqualTo(1);

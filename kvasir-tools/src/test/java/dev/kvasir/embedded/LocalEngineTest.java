@@ -106,9 +106,9 @@ class LocalEngineTest {
 
   @Test
   void aPromptWhoseTokensAreKnownIsNotTokenisedAgain() {
-    var told =
-        answer(ask(0, "{\"prompt\": \"one two\", \"max_tokens\": 2}", tokens(40), List.of()));
-    assertThat(told.path("usage").path("prompt_tokens").asInt()).isEqualTo(40);
+    var reported =
+        answer(complete(0, "{\"prompt\": \"one two\", \"max_tokens\": 2}", tokens(40), List.of()));
+    assertThat(reported.path("usage").path("prompt_tokens").asInt()).isEqualTo(40);
   }
 
   @Test
@@ -128,7 +128,7 @@ class LocalEngineTest {
     var seen = new CopyOnWriteArrayList<BlockHash>();
     var target = engines.engines().get(engine);
     var subscription = onLoop(engine, () -> target.events().subscribe(1_000, () -> {}));
-    ask(engine, "{\"prompt\": \"one\", \"max_tokens\": 1}", tokens, names);
+    complete(engine, "{\"prompt\": \"one\", \"max_tokens\": 1}", tokens, names);
     Eventually.ends(
         () -> {
           for (var event : onLoop(engine, () -> subscription.poll(100))) {
@@ -149,17 +149,17 @@ class LocalEngineTest {
 
   @Test
   void aRestartRefusesWhatIsNewEndsWhatIsUnderWayAndForgets() throws Exception {
-    ask(0, "{\"prompt\": \"one\", \"max_tokens\": 1}", tokens(64), List.of());
+    complete(0, "{\"prompt\": \"one\", \"max_tokens\": 1}", tokens(64), List.of());
     Eventually.ends(() -> onLoop(0, () -> engines.engines().get(0).memory().cached()) == 0);
     held = true;
     var first = sending(0, "{\"prompt\": \"one\", \"max_tokens\": 4}");
     Eventually.ends(() -> locals.get(0).inFlight() == 0);
     var restarted = CompletableFuture.runAsync(() -> locals.get(0).restart(LONG));
-    var asked = new ArrayList<Future<WholeCall.Reply>>();
+    var replies = new ArrayList<Future<WholeCall.Reply>>();
     Eventually.ends(
         () -> {
-          asked.add(sending(0, "{\"prompt\": \"two\"}"));
-          return asked.stream()
+          replies.add(sending(0, "{\"prompt\": \"two\"}"));
+          return replies.stream()
               .noneMatch(each -> each.succeeded() && each.result().status() == 503);
         });
     held = false;
@@ -261,10 +261,10 @@ class LocalEngineTest {
                     1_000_000,
                     "restTime",
                     Duration.ofMillis(50)));
-    var beside =
-        new Gateway.Beside(
+    var extensions =
+        new Gateway.Extensions(
             "", () -> TieredCacheState.NONE, List.of(), UnaryOperator.identity(), locals);
-    var gateway = Gateway.start(network, settings, beside);
+    var gateway = Gateway.start(network, settings, extensions);
     opened.add(gateway);
     return gateway;
   }
@@ -333,7 +333,7 @@ class LocalEngineTest {
     return List.copyOf(sequence.hashes());
   }
 
-  private WholeCall.Reply ask(int engine, String body, int[] tokens, List<BlockHash> names) {
+  private WholeCall.Reply complete(int engine, String body, int[] tokens, List<BlockHash> names) {
     var message = WorkerMessage.post(TEXT, headers(), Buffer.buffer(body));
     var reply = send(engine, message.with(new NamedTokens(tokens, names)));
     assertThat(reply.status()).as(reply.body().toString()).isEqualTo(200);

@@ -49,10 +49,10 @@ class GrafanaTest {
       Set.of("kvasir_device_computing_seconds_total", "kvasir_device_idle_seconds_total");
 
   private static JsonNode board;
-  private static String told;
+  private static String metricsText;
 
   @BeforeAll
-  static void ask(@TempDir Path folder) throws IOException, InterruptedException {
+  static void readMetrics(@TempDir Path folder) throws IOException, InterruptedException {
     board = JsonMapper.shared().readTree(Files.readString(FILE));
     var settings = EngineGroupSettings.of(1, 200, 400, 64, folder, EngineSettings.DEFAULT);
     try (var model = LoadedModel.builtIn(PocketModel.folder(), 1);
@@ -61,17 +61,17 @@ class GrafanaTest {
         var server =
             new EngineServer(
                 network, HttpSettings.local(0), group.engines().getFirst(), FaultInjection.NONE);
-        var gateway = Gateway.start(network, before(server), beside(group));
+        var gateway = Gateway.start(network, before(server), extensions(group));
         var client = HttpClient.newHttpClient()) {
-      gateway.hear(Worker.of(server.front().url()).name(), new NoEvents());
+      gateway.setEvents(Worker.of(server.front().url()).name(), new NoEvents());
       var request = post(gateway.url() + "/v1/completions");
       assertThat(client.send(request, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
-      told = get(client, server.front().url()) + get(client, gateway.adminUrl());
+      metricsText = get(client, server.front().url()) + get(client, gateway.adminUrl());
     }
   }
 
-  private static Gateway.Beside beside(EngineGroup group) {
-    return new Gateway.Beside(
+  private static Gateway.Extensions extensions(EngineGroup group) {
+    return new Gateway.Extensions(
         "test", new EmbeddedCacheState(group), List.of(), UnaryOperator.identity(), List.of());
   }
 
@@ -107,7 +107,7 @@ class GrafanaTest {
 
   @Test
   void everyFigureShownIsTold() {
-    var names = found(NAME, told, 0);
+    var names = found(NAME, metricsText, 0);
     names.addAll(ON_GPU);
     assertThat(names).containsAll(found(NAME, queries(), 0));
   }
@@ -122,7 +122,7 @@ class GrafanaTest {
   @Test
   void everyFigureOfOurOwnIsShown() {
     var own = new TreeSet<String>();
-    for (var line : told.lines().toList()) {
+    for (var line : metricsText.lines().toList()) {
       if (line.startsWith("# TYPE kvasir_")) own.add(line.split(" ", -1)[2]);
     }
     assertThat(own).hasSizeGreaterThan(50);
@@ -134,7 +134,7 @@ class GrafanaTest {
   /** All but the instance, which Prometheus adds. */
   @Test
   void everyLabelThatFiguresAreGroupedByIsTold() {
-    var labels = found(LABEL, told, 1);
+    var labels = found(LABEL, metricsText, 1);
     labels.add("instance");
     assertThat(found(GROUPING, queries(), 1)).isNotEmpty().isSubsetOf(labels);
   }

@@ -36,10 +36,10 @@ class HitAccountTest {
       var always = usual.routing().settings().withClasses(new RouteClass.Limits(0, 0, 0));
       var routing = usual.routing().with(always).by("round-robin", "always");
       try (var gateway = Gateway.start(network, usual.with(routing))) {
-        ask(client, gateway);
+        send(client, gateway);
         assertThat(metric(client, gateway, "kvasir_told_cached_tokens_total")).isZero();
         long prompt = metric(client, gateway, "kvasir_told_prompt_tokens_total");
-        ask(client, gateway);
+        send(client, gateway);
         assertThat(metric(client, gateway, "kvasir_told_prompt_tokens_total"))
             .isEqualTo(2 * prompt);
         assertThat(metric(client, gateway, "kvasir_told_cached_tokens_total"))
@@ -48,7 +48,7 @@ class HitAccountTest {
     }
   }
 
-  private static void ask(HttpClient client, Gateway gateway) throws Exception {
+  private static void send(HttpClient client, Gateway gateway) throws Exception {
     var request =
         HttpRequest.newBuilder(URI.create(gateway.url() + "/v1/completions"))
             .header("content-type", "application/json")

@@ -98,18 +98,18 @@ class ManyStreamsTest {
 
   private void end(EventLoop loop, Batch batch, Consumer<ModelBackend.StepResult> done) {
     boolean begins = !batch.admissions().isEmpty();
-    boolean may = begins ? asked() >= STREAMS : begun.get() >= STREAMS;
+    boolean may = begins ? answering() >= STREAMS : begun.get() >= STREAMS;
     if (may || failed.get()) done.accept(ModelBackend.StepResult.UNSEEN);
     else loop.after(STEP, () -> end(loop, batch, done));
   }
 
   /** Once all are there it stays so, although those that end are no longer counted. */
-  private int asked() {
+  private int answering() {
     if (gathered) return STREAMS;
     var workers = fleet == null ? List.<FleetWorker>of() : fleet.workers();
-    int asked = workers.stream().mapToInt(worker -> worker.engine().answering()).sum();
-    gathered = asked >= STREAMS;
-    return asked;
+    int answering = workers.stream().mapToInt(worker -> worker.engine().answering()).sum();
+    gathered = answering >= STREAMS;
+    return answering;
   }
 
   private static FleetSettings settings() {

@@ -281,7 +281,7 @@ public final class CalibrateCommand implements Callable<Integer> {
     var inputs = read(captures);
     var written = file;
     if (written == null) return check(inputs);
-    var result = new Calibration(asked(inputs), ALL_CORES).of(inputs);
+    var result = new Calibration(request(inputs), ALL_CORES).of(inputs);
     Files.writeString(written, ProfileJson.write(result.profile()));
     if (report != null) Files.writeString(report, CalibrationPage.of(result));
     for (var note : result.notes()) err.println("kvasir: " + note);
@@ -293,7 +293,7 @@ public final class CalibrateCommand implements Callable<Integer> {
   }
 
   private int check(List<Calibration.Input> inputs) throws IOException {
-    var check = new CrossCheck(asked(inputs), ALL_CORES);
+    var check = new CrossCheck(request(inputs), ALL_CORES);
     if (leftOut > 0) {
       out.println(CrossTable.of(check.leavingOut(inputs, leftOut)));
       out.println(CrossTable.of(check.priorAlone(inputs)));
@@ -311,11 +311,11 @@ public final class CalibrateCommand implements Callable<Integer> {
     return inputs;
   }
 
-  private Calibration.Asked asked(List<Calibration.Input> inputs) throws IOException {
+  private Calibration.Asked request(List<Calibration.Input> inputs) throws IOException {
     var written = file;
-    var said = name.isEmpty() && written != null ? bare(written) : name;
+    var modelName = name.isEmpty() && written != null ? bare(written) : name;
     return new Calibration.Asked(
-        said,
+        modelName,
         engine,
         model,
         shape(),

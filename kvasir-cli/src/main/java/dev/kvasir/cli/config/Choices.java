@@ -15,7 +15,7 @@ public final class Choices {
   /** Refuses a word that is none of those, naming the nearest. */
   public static void require(String key, String word, List<String> known) {
     if (known.contains(word)) return;
-    var said = Values.unknown(word, known);
-    throw new IllegalArgumentException(key + " is " + said.getMessage(), said);
+    var failure = Values.unknown(word, known);
+    throw new IllegalArgumentException(key + " is " + failure.getMessage(), failure);
   }
 }

@@ -43,16 +43,16 @@ public final class KeyOptions {
   }
 
   /** Returns the given options as a file would state them. */
-  public Said said() {
-    var said = Said.NOTHING;
+  public GivenOptions given() {
+    var given = GivenOptions.NOTHING;
     for (var each : paths.entrySet()) {
       var option = each.getKey();
       Object value = option.getValue();
       if (value == null) continue;
       var text = value instanceof List<?> all ? joined(all) : value.toString();
-      said = said.with(option.names()[0], each.getValue(), text);
+      given = given.with(option.names()[0], each.getValue(), text);
     }
-    return said;
+    return given;
   }
 
   /** Returns the value given for the option of that name, or null if there is none. */

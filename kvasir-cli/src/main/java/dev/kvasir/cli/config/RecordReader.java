@@ -130,10 +130,10 @@ public final class RecordReader {
     try {
       return (Record) type.getConstructor(types).newInstance(values);
     } catch (InvocationTargetException e) {
-      if (!(e.getCause() instanceof IllegalArgumentException said)) {
+      if (!(e.getCause() instanceof IllegalArgumentException cause)) {
         throw new IllegalStateException(type + " cannot be made", e.getCause());
       }
-      throw error(places(above, written), said);
+      throw error(places(above, written), cause);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(type + " is no record of settings", e);
     }
@@ -151,8 +151,8 @@ public final class RecordReader {
   }
 
   /** The error of a value or a record; its message may end with a remedy. */
-  private static SpecError error(String where, IllegalArgumentException said) {
-    var message = String.valueOf(said.getMessage());
+  private static SpecError error(String where, IllegalArgumentException cause) {
+    var message = String.valueOf(cause.getMessage());
     int guess = message.endsWith("?") ? message.lastIndexOf("; ") : -1;
     return guess < 0
         ? new SpecError(where, message, REMEDY)

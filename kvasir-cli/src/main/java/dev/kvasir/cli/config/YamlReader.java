@@ -37,7 +37,7 @@ public final class YamlReader {
       return new YamlReader(name, folder, parser).whole();
     } catch (JacksonException failure) {
       var at = place(failure);
-      throw new SpecError(name + at, "this is not YAML", said(failure.getOriginalMessage()));
+      throw new SpecError(name + at, "this is not YAML", reason(failure.getOriginalMessage()));
     }
   }
 
@@ -50,7 +50,7 @@ public final class YamlReader {
   }
 
   /** Returns what is wrong: it comes after what was being read, and only places are indented. */
-  private static String said(String message) {
+  private static String reason(String message) {
     var lines = message.lines().filter(line -> !line.isBlank() && !line.startsWith(" ")).toList();
     return lines.isEmpty() ? "check it" : lines.getLast();
   }

@@ -66,8 +66,8 @@ public final class LoadCommand implements Callable<Integer> {
     var settings =
         new LoadSettings(
             options.target.target(environment),
-            options.ask.pacing(),
-            options.ask.duration(),
+            options.requests.pacing(),
+            options.requests.duration(),
             options.target.timeout(),
             options.output.targets());
     try (var network = Network.open()) {
@@ -76,7 +76,7 @@ public final class LoadCommand implements Callable<Integer> {
           err.println("kvasir: " + message);
           yield ExitCode.UNAVAILABLE;
         }
-        case LoadCheck.Ready(var model, _) -> load(network, settings.asking(model));
+        case LoadCheck.Ready(var model, _) -> load(network, settings.withModel(model));
       };
     }
   }
@@ -85,7 +85,7 @@ public final class LoadCommand implements Callable<Integer> {
       throws IOException, InterruptedException {
     var opened = new ArrayList<InputStream>();
     try {
-      var requests = options.ask.open(opened);
+      var requests = options.requests.open(opened);
       warmUp(network, settings);
       var file = options.output.capture;
       try (var capture = file == null ? null : LoadCapture.to(file);
@@ -105,7 +105,7 @@ public final class LoadCommand implements Callable<Integer> {
   /** The first requests of a process are slow for its own sake. */
   private void warmUp(Network network, LoadSettings settings) throws InterruptedException {
     var one = settings.pacedBy(new Pacing.Closed(1));
-    try (var driver = new LoadDriver(network, one, options.ask.warmups(), null)) {
+    try (var driver = new LoadDriver(network, one, options.requests.warmups(), null)) {
       var _ = awaited(driver, driver.start());
     }
   }

@@ -33,10 +33,10 @@ final class LoadJson {
     node.put("slo_attainment", report.attainment());
     var failures = node.putArray("failures");
     for (var failure : report.failures()) {
-      var told = failures.addObject();
-      told.put("kind", failure.kind());
-      told.put("count", failure.count());
-      told.put("example", failure.example());
+      var object = failures.addObject();
+      object.put("kind", failure.kind());
+      object.put("count", failure.count());
+      object.put("example", failure.example());
     }
     return JSON.writeValueAsString(node);
   }

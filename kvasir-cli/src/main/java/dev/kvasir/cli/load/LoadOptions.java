@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 final class LoadOptions {
   @Mixin TargetOptions target = new TargetOptions();
 
-  @Mixin AskOptions ask = new AskOptions();
+  @Mixin RequestOptions requests = new RequestOptions();
 
   @Mixin Output output = new Output();
 

@@ -46,33 +46,33 @@ public final class UserErrors {
       err.println("kvasir: " + wrong.getMessage());
       return ExitCode.DATA;
     } catch (SpecError wrong) {
-      var said = String.valueOf(wrong.getMessage());
-      err.println("kvasir: " + said);
-      return NO_FILE.matcher(said).lookingAt() ? ExitCode.USAGE : ExitCode.DATA;
+      var message = String.valueOf(wrong.getMessage());
+      err.println("kvasir: " + message);
+      return NO_FILE.matcher(message).lookingAt() ? ExitCode.USAGE : ExitCode.DATA;
     } catch (IllegalArgumentException | LatencyError wrong) {
-      var said = String.valueOf(wrong.getMessage());
-      var end = said.endsWith("?") ? "" : ".";
-      err.println("kvasir: " + said + end + " Try 'kvasir " + command + " --help'.");
+      var message = String.valueOf(wrong.getMessage());
+      var end = message.endsWith("?") ? "" : ".";
+      err.println("kvasir: " + message + end + " Try 'kvasir " + command + " --help'.");
       return ExitCode.USAGE;
     } catch (IOException | UncheckedIOException | Unavailable | ListenFailure wrong) {
-      return told(err, wrong);
+      return report(err, wrong);
     }
   }
 
   /** Reports what is no bug: a file, an address or a device that cannot be used. */
-  private static int told(PrintWriter err, Exception wrong) {
+  private static int report(PrintWriter err, Exception wrong) {
     err.println("kvasir: " + text(wrong));
     err.flush();
     return isLacking(wrong) ? ExitCode.UNAVAILABLE : ExitCode.DATA;
   }
 
   /** Reports it if it is no bug; the exit code, or {@link ExitCode#INTERNAL} if it is one. */
-  public static int toldIfMistake(PrintWriter err, Throwable thrown) {
+  public static int reportIfMistake(PrintWriter err, Throwable thrown) {
     return switch (thrown) {
-      case IOException wrong -> told(err, wrong);
-      case UncheckedIOException wrong -> told(err, wrong);
-      case Unavailable wrong -> told(err, wrong);
-      case ListenFailure wrong -> told(err, wrong);
+      case IOException wrong -> report(err, wrong);
+      case UncheckedIOException wrong -> report(err, wrong);
+      case Unavailable wrong -> report(err, wrong);
+      case ListenFailure wrong -> report(err, wrong);
       default -> ExitCode.INTERNAL;
     };
   }

@@ -40,9 +40,9 @@ final class CaptureHead {
     for (var key : KeyPaths.of(settings)) {
       boolean isPrivate =
           key.kind().equals("secret") || key.kind().equals("file") || key.path().equals(TOKENIZER);
-      boolean isTold = SECTIONS.stream().anyMatch(key.path()::startsWith);
+      boolean isIncluded = SECTIONS.stream().anyMatch(key.path()::startsWith);
       boolean isOne = !key.isOfList() && !key.usual().isEmpty();
-      if (isTold && !isPrivate && isOne) put(key.path(), key.usual());
+      if (isIncluded && !isPrivate && isOne) put(key.path(), key.usual());
     }
     for (var rule : settings.limits().queue().turns().classes()) put(rule);
     put("engines.count", count(workers, Role.BOTH));

@@ -1,6 +1,6 @@
 package dev.kvasir.cli.serve;
 
-import dev.kvasir.cli.config.Said;
+import dev.kvasir.cli.config.GivenOptions;
 import dev.kvasir.cli.process.ExitCode;
 import dev.kvasir.cli.process.UserErrors;
 import dev.kvasir.cli.settings.Configuration;
@@ -44,7 +44,7 @@ public final class CheckConfigCommand implements Callable<Integer> {
   }
 
   private int check() throws IOException {
-    var settings = new Configuration(file, environment, Said.NOTHING.keys()).read();
+    var settings = new Configuration(file, environment, GivenOptions.NOTHING.keys()).read();
     settings.requireServable();
     var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
     var caches = settings.folder(folder);

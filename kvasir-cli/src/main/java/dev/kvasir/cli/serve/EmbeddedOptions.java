@@ -1,7 +1,7 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.cli.config.GivenOptions;
 import dev.kvasir.cli.config.KeyOptions;
-import dev.kvasir.cli.config.Said;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -44,7 +44,7 @@ final class EmbeddedOptions {
   }
 
   /** Returns the given options as one would have written them in a file. */
-  Said said() {
-    return options.said();
+  GivenOptions given() {
+    return options.given();
   }
 }

@@ -60,16 +60,17 @@ final class EmbeddedWorkers implements AutoCloseable {
     throw new Refused(ApiError.badField("worker", "no such engine; there are " + names));
   }
 
-  /** Tells the gateway from now on what becomes of the engines' blocks. */
-  void tell(Gateway gateway) {
-    for (var engine : group.engines()) tell(gateway, engine);
+  /** Forwards the block events of the engines to the gateway from now on. */
+  void forwardEvents(Gateway gateway) {
+    for (var engine : group.engines()) forwardEvents(gateway, engine);
   }
 
-  private void tell(Gateway gateway, EmbeddedEngine engine) {
+  private void forwardEvents(Gateway gateway, EmbeddedEngine engine) {
     var tiers = group.tiers();
     List<KvEvents> below = tiers == null ? List.of() : List.of(tiers.events());
     var index = gateway.events(engine.name());
-    gateway.hear(engine.name(), owned.add(LocalEvents.start(engine, below, gateway.loop(), index)));
+    gateway.setEvents(
+        engine.name(), owned.add(LocalEvents.start(engine, below, gateway.loop(), index)));
   }
 
   EngineGroup group() {

@@ -1,7 +1,7 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.cli.config.GivenOptions;
 import dev.kvasir.cli.config.KeyOptions;
-import dev.kvasir.cli.config.Said;
 import dev.kvasir.net.Secret;
 import dev.kvasir.router.pick.PickPolicy;
 import dev.kvasir.router.placement.PlacementPolicy;
@@ -81,7 +81,7 @@ final class GatewayOptions {
   }
 
   /** Returns the given options as one would have written them in a file. */
-  Said said() {
-    return options.said();
+  GivenOptions given() {
+    return options.given();
   }
 }

@@ -9,7 +9,7 @@ final class Lines {
   private final List<String> lines = new ArrayList<>();
 
   @SuppressWarnings("AnnotateFormatMethod") // the annotation would be a dependency
-  void say(String line, Object... values) {
+  void add(String line, Object... values) {
     lines.add(String.format(Locale.ROOT, line, values));
   }
 

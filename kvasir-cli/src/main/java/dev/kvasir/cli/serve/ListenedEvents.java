@@ -88,18 +88,19 @@ final class ListenedEvents implements WorkerEvents, AutoCloseable {
             () -> {
               if (below != null) gateway.loop().execute(() -> below.remove(held));
             });
-    gateway.hear(name, listened);
-    listened.ask(gateway, name, snapshots);
+    gateway.setEvents(name, listened);
+    listened.requestSnapshot(gateway, name, snapshots);
     return listened;
   }
 
-  private void ask(Gateway gateway, String worker, @Nullable IndexSnapshots snapshots) {
-    var asked =
+  private void requestSnapshot(Gateway gateway, String worker, @Nullable IndexSnapshots snapshots) {
+    var requested =
         snapshots == null
             ? CompletableFuture.completedFuture(Optional.<EngineSnapshot>empty())
-            : snapshots.ask(new IndexSnapshots.Wanted(worker, source));
+            : snapshots.request(new IndexSnapshots.Wanted(worker, source));
     var _ =
-        asked.thenAccept(known -> gateway.loop().execute(() -> begin(worker, known.orElse(null))));
+        requested.thenAccept(
+            known -> gateway.loop().execute(() -> begin(worker, known.orElse(null))));
   }
 
   private void begin(String worker, @Nullable EngineSnapshot known) {

@@ -64,7 +64,7 @@ public final class PickerCommand implements Callable<Integer> {
   }
 
   private int pick() throws IOException, InterruptedException {
-    options.say("--picker-port", "listen.picker-port", pickerPort);
+    options.add("--picker-port", "listen.picker-port", pickerPort);
     return new ServeRun(err, environment, version, options).until(this::start);
   }
 
@@ -72,10 +72,10 @@ public final class PickerCommand implements Callable<Integer> {
     var listen = settings.listen();
     var api = listen.api(settings.limits().http(), serving.gateway().keys());
     var picker = serving.pick(PickerSettings.at(api.at(listen.host(), listen.pickerPort())));
-    tell(serving, picker, settings, seconds);
+    printSummary(serving, picker, settings, seconds);
   }
 
-  private void tell(Serving serving, Picker picker, Deployment settings, double seconds) {
+  private void printSummary(Serving serving, Picker picker, Deployment settings, double seconds) {
     out.printf(
         Locale.ROOT,
         "Kvasir picks among %d workers, ready after %.1f s.%n%n",

@@ -59,10 +59,10 @@ public final class ServeCommand implements Callable<Integer> {
 
   private int serve() throws IOException, InterruptedException {
     var run = new ServeRun(err, environment, version, options);
-    return run.until(this::tell);
+    return run.until(this::printSummary);
   }
 
-  private void tell(Serving serving, Deployment settings, double seconds) {
+  private void printSummary(Serving serving, Deployment settings, double seconds) {
     var url = serving.gateway().url();
     var what = serving.embedded().map(this::engines).orElse(settings.workers().size() + " workers");
     out.printf(Locale.ROOT, "Kvasir serves %s, ready after %.1f s.%n%n", what, seconds);

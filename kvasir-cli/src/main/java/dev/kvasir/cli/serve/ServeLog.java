@@ -40,17 +40,17 @@ final class ServeLog implements AutoCloseable {
     lines.publish(event);
   }
 
-  /** Says what the command does. */
-  void say(String event) {
-    say(Level.INFO, event);
+  /** Logs an event of the command at level INFO. */
+  void log(String event) {
+    log(Level.INFO, event);
   }
 
   /** Logs a message that needs action. */
   void warn(String event) {
-    say(Level.WARNING, event);
+    log(Level.WARNING, event);
   }
 
-  private void say(Level level, String event) {
+  private void log(Level level, String event) {
     switch (format) {
       case TEXT -> write("kvasir: " + event);
       case JSON -> lines.publish(new LogRecord(level, event));

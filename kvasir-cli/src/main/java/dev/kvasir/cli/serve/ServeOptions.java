@@ -1,7 +1,7 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.cli.config.Said;
+import dev.kvasir.cli.config.GivenOptions;
 import dev.kvasir.cli.settings.Configuration;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,13 +31,13 @@ final class ServeOptions {
   private @Nullable Path config;
 
   /** Options that only one command has. */
-  private Said more = Said.NOTHING;
+  private GivenOptions more = GivenOptions.NOTHING;
 
   @Mixin private GatewayOptions gateway = new GatewayOptions();
   @Mixin private EmbeddedOptions engines = new EmbeddedOptions();
 
   /** Adds an option that only one command has. */
-  void say(String option, String key, @Nullable String value) {
+  void add(String option, String key, @Nullable String value) {
     more = more.with(option, key, value);
   }
 
@@ -48,8 +48,9 @@ final class ServeOptions {
 
   /** Returns the sources of the settings. */
   Configuration configuration(Map<String, String> environment) {
-    var said = gateway.said().keys().under(engines.said().keys()).under(more.keys());
-    if (!workers.isEmpty()) said = said.with("workers", Configuration.workers("--worker", workers));
-    return new Configuration(config, environment, said);
+    var given = gateway.given().keys().under(engines.given().keys()).under(more.keys());
+    if (!workers.isEmpty())
+      given = given.with("workers", Configuration.workers("--worker", workers));
+    return new Configuration(config, environment, given);
   }
 }

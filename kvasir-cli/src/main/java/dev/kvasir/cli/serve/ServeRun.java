@@ -27,7 +27,7 @@ record ServeRun(
 
   /** Part of a command that starts beside the server. */
   @FunctionalInterface
-  interface Beside {
+  interface SideService {
     /**
      * Serving has begun: starts what is beside it, and tells where to ask.
      *
@@ -36,21 +36,21 @@ record ServeRun(
     void started(Serving serving, Deployment settings, double seconds);
   }
 
-  int until(Beside beside) throws IOException, InterruptedException {
+  int until(SideService sideService) throws IOException, InterruptedException {
     long begunNanos = System.nanoTime();
     var configuration = options.configuration(environment);
     var settings = configuration.read();
     var folder = CacheFolder.usual(environment, Path.of(System.getProperty("user.home")));
-    var asked = new CountDownLatch(1);
+    var stopRequested = new CountDownLatch(1);
     var lost = new AtomicBoolean();
     try (var log = new ServeLog(err, settings.files().log())) {
-      try (var _ = Interrupt.of(asked::countDown, stopMax(settings));
+      try (var _ = Interrupt.of(stopRequested::countDown, stopMax(settings));
           var _ = HeapKeeper.start();
           var _ = HeapWatchdog.start(() -> Runtime.getRuntime().halt(HeapWatchdog.EXIT_CODE));
           var serving = Serving.of(settings, folder, version);
-          var _ = new Reload(configuration, settings, serving, RELOAD_PACE, log::say)) {
+          var _ = new Reload(configuration, settings, serving, RELOAD_PACE, log::log)) {
         double seconds = (System.nanoTime() - begunNanos) / 1e9;
-        beside.started(serving, settings, seconds);
+        sideService.started(serving, settings, seconds);
         serving
             .embedded()
             .ifPresent(
@@ -59,15 +59,15 @@ record ServeRun(
                         .whenGivenUp(
                             () -> {
                               lost.set(true);
-                              asked.countDown();
+                              stopRequested.countDown();
                             }));
         warn(settings, log);
-        asked.await();
-        log.say("finishing the requests in flight …");
+        stopRequested.await();
+        log.log("finishing the requests in flight …");
         serving.drain();
       }
       if (lost.get()) log.warn("the GPU is lost: restart this process.");
-      log.say("stopped.");
+      log.log("stopped.");
     }
     return lost.get() ? ExitCode.UNAVAILABLE : ExitCode.OK;
   }

@@ -129,7 +129,7 @@ final class Serving implements AutoCloseable {
       serving.front(settings.withFound(present), workers(present), folder, 0);
       for (var worker : present) serving.listen(serving.gateway(), worker);
       serving.awaitBeginning();
-      serving.gateway().tell(WorkerSources.METRICS.of(serving.sources));
+      serving.gateway().addMetrics(WorkerSources.METRICS.of(serving.sources));
       discovery.run();
       return serving;
     } catch (IOException | RuntimeException e) {
@@ -152,11 +152,11 @@ final class Serving implements AutoCloseable {
       serving.embedded = Optional.of(started);
       int contextTokens = model.served().contextTokens();
       serving.front(settings, started.workers(), folder, contextTokens);
-      started.tell(serving.gateway());
+      started.forwardEvents(serving.gateway());
       var group = started.group();
       var steps = new StepLines(group.loop(), serving.gateway()::capture);
       serving.lastSteps = steps::flush;
-      group.tellSteps(steps);
+      group.reportSteps(steps);
       serving.gateway().awaitModel(START_MAX);
       group.warmUp();
       return serving;
@@ -198,12 +198,13 @@ final class Serving implements AutoCloseable {
     var engines = embedded.map(EmbeddedWorkers::engines).orElse(List.of());
     var tokens = gatewaySettings.routing().settings().blockTokens();
     var peer = peer(settings, terms(settings, tokens), secret);
-    var beside =
-        new Gateway.Beside(version, tieredCache, adminEndpoints(), tokenizer(texts), engines, peer);
-    var started = owned.add(Gateway.start(network, gatewaySettings, beside));
+    var extensions =
+        new Gateway.Extensions(
+            version, tieredCache, adminEndpoints(), tokenizer(texts), engines, peer);
+    var started = owned.add(Gateway.start(network, gatewaySettings, extensions));
     gateway = Optional.of(started);
     join(settings, started, secret);
-    if (snapshots != null) started.tell(IndexSnapshots.METRICS.of(snapshots));
+    if (snapshots != null) started.addMetrics(IndexSnapshots.METRICS.of(snapshots));
     var head = new CaptureHead(settings, workers, contextTokens, bytesPerToken());
     var servers =
         settings.isEmbedded()
@@ -231,10 +232,11 @@ final class Serving implements AutoCloseable {
                 && Serving.this.replicas.map(ReplicaGroup::isLooking).orElse(true);
           }
         };
-    var asking =
+    var snapshotSettings =
         new IndexSnapshots.Settings(
             replicas.peers(), terms, replicas.snapshotTime(), settings.listen().tls());
-    var opened = owned.add(new IndexSnapshots(network, asking, secret, members, () -> gateway));
+    var opened =
+        owned.add(new IndexSnapshots(network, snapshotSettings, secret, members, () -> gateway));
     snapshots = opened;
     catchingUp = true;
     return new Gateway.Peer(List.of(opened.endpoint()), () -> catchingUp);
@@ -394,8 +396,8 @@ final class Serving implements AutoCloseable {
   }
 
   private void use(List<WorkerSettings> workers) throws IOException {
-    for (var told : List.copyOf(listened.keySet())) {
-      var events = workers.contains(told) ? null : listened.remove(told);
+    for (var worker : List.copyOf(listened.keySet())) {
+      var events = workers.contains(worker) ? null : listened.remove(worker);
       if (events != null) events.close();
     }
     gateway().use(workers(workers));
@@ -425,8 +427,8 @@ final class Serving implements AutoCloseable {
     var known = tiers.get(worker.tier());
     if (known != null) return known;
     @Nullable String replay = worker.tierReplay().isEmpty() ? null : worker.tierReplay();
-    var told = SubscriberSettings.of(worker.tier(), replay, eventRoom);
-    var reader = TierFeedReader.open(started.loop(), told);
+    var subscriberSettings = SubscriberSettings.of(worker.tier(), replay, eventRoom);
+    var reader = TierFeedReader.open(started.loop(), subscriberSettings);
     tiers.put(worker.tier(), reader);
     return reader;
   }

@@ -36,28 +36,28 @@ final class SettingsText {
   private void listen() {
     var listen = settings.listen();
     var scheme = listen.tlsCertificate() == null ? "http" : "https";
-    lines.say("Listens at %s://%s:%d.", scheme, listen.host(), listen.port());
-    lines.say("Metrics and draining are at http://127.0.0.1:%d.", listen.adminPort());
+    lines.add("Listens at %s://%s:%d.", scheme, listen.host(), listen.port());
+    lines.add("Metrics and draining are at http://127.0.0.1:%d.", listen.adminPort());
     var metrics = listen.metricsServer();
     if (metrics != null) {
-      lines.say("Metrics are also at %s://%s:%d.", scheme, metrics.host(), metrics.port());
+      lines.add("Metrics are also at %s://%s:%d.", scheme, metrics.host(), metrics.port());
     }
     if (listen.isOpenToAnybody()) {
-      lines.say("  Anyone who reaches this machine may use it: consider listen.api-keys.");
+      lines.add("  Anyone who reaches this machine may use it: consider listen.api-keys.");
     }
   }
 
   private void keys() throws IOException {
     var listen = settings.listen();
     if (listen.apiKeys() == null) {
-      lines.say("No API keys: anyone who reaches the endpoint may use it.");
+      lines.add("No API keys: anyone who reaches the endpoint may use it.");
       return;
     }
     var keys = listen.keys().all();
-    lines.say("%d keys, from %s:", keys.size(), listen.apiKeys());
-    for (var key : keys) lines.say("  %s%s", key.tenant(), rights(key));
+    lines.add("%d keys, from %s:", keys.size(), listen.apiKeys());
+    for (var key : keys) lines.add("  %s%s", key.tenant(), rights(key));
     var given = settings.routing().tenantSecret() != null;
-    lines.say(
+    lines.add(
         "  Their salts are derived from %s, so blocks are found again after a restart.",
         given ? "the secret that is given" : TenantSecret.file(folder));
   }
@@ -78,7 +78,7 @@ final class SettingsText {
   }
 
   private void workers() {
-    lines.say("%d workers:", settings.workers().size());
+    lines.add("%d workers:", settings.workers().size());
     for (var each : settings.workers()) {
       var worker = each.worker();
       var does =
@@ -87,9 +87,9 @@ final class SettingsText {
             case PREFILL -> "prefills for others";
             case DECODE -> "decodes";
           };
-      lines.say("  %s at %s %s", worker.name(), worker.url(), does + more(each));
+      lines.add("  %s at %s %s", worker.name(), worker.url(), does + more(each));
     }
-    lines.say("No embedded engines, so tiers and engines are not used.");
+    lines.add("No embedded engines, so tiers and engines are not used.");
   }
 
   private static String more(WorkerSettings worker) {
@@ -102,51 +102,51 @@ final class SettingsText {
   private void engines() {
     var engines = settings.engines();
     var model = engines.model() == null ? "the built-in model" : engines.model().toString();
-    lines.say("%d embedded engines share %s.", engines.count(), model);
-    lines.say(
+    lines.add("%d embedded engines share %s.", engines.count(), model);
+    lines.add(
         "  Requests are admitted by '%s', blocks are evicted by '%s'.",
         engines.scheduler().name().toLowerCase(Locale.ROOT).replace('_', '-'), engines.eviction());
-    lines.say("Tiers, from the fastest down:");
-    new TieredCacheText(settings, folder, lines).say();
+    lines.add("Tiers, from the fastest down:");
+    new TieredCacheText(settings, folder, lines).addLines();
   }
 
   private void routing() {
     var routing = settings.routing();
-    lines.say("Routing policy '%s', placement policy '%s'.", routing.policy(), routing.placement());
-    if (routing.policy().equals("weighted")) lines.say("  It adds up %s.", routing.scorers());
+    lines.add("Routing policy '%s', placement policy '%s'.", routing.policy(), routing.placement());
+    if (routing.policy().equals("weighted")) lines.add("  It adds up %s.", routing.scorers());
     if (settings.isEmbedded() && routing.heavyTokensMin() == 0) {
-      lines.say("  A prompt may be prefilled elsewhere from a quarter of the model's context on,");
-      lines.say("  2048 uncached tokens at most.");
+      lines.add("  A prompt may be prefilled elsewhere from a quarter of the model's context on,");
+      lines.add("  2048 uncached tokens at most.");
     } else {
-      lines.say(
+      lines.add(
           "  A prompt may be prefilled elsewhere from %d uncached tokens on.",
           routing.classes(0).heavyTokensMin());
     }
-    lines.say(
+    lines.add(
         "  Prompts are hashed by their %s.", settings.naming().name().toLowerCase(Locale.ROOT));
-    lines.say("  Workers are probed every %s.", Durations.text(routing.probePace()));
+    lines.add("  Workers are probed every %s.", Durations.text(routing.probePace()));
   }
 
   private void limits() {
     var queue = settings.limits().queue();
-    lines.say(
+    lines.add(
         "At most %d requests are at the workers; %d more wait, %s at most.",
         queue.inFlightMax(), queue.waitingMax(), Durations.text(queue.patience()));
     var admission = settings.limits().admission();
     if (admission.policyIfAny() != null) {
-      lines.say("The admission policy '%s' may reject requests.", admission.policy());
+      lines.add("The admission policy '%s' may reject requests.", admission.policy());
     }
     if (settings.engines().isByPriority()) {
-      lines.say("Workers are sent the SLO class of a request as its priority.");
+      lines.add("Workers are sent the SLO class of a request as its priority.");
     }
     var failures = settings.limits().failures();
-    lines.say(
+    lines.add(
         "A request is tried with %d workers; %d failures in a row take a worker out for %s.",
         failures.attemptsMax(), failures.failuresMax(), Durations.text(failures.restTime()));
     var files = settings.files();
-    if (files.capture() != null) lines.say("The traffic is captured in %s.", files.capture());
-    if (files.requests() != null) lines.say("Each request is logged in %s.", files.requests());
-    if (files.log() == LogFormat.JSON) lines.say("The log is written as JSON lines.");
-    if (files.traces() != null) lines.say("A trace of each request is sent to %s.", files.traces());
+    if (files.capture() != null) lines.add("The traffic is captured in %s.", files.capture());
+    if (files.requests() != null) lines.add("Each request is logged in %s.", files.requests());
+    if (files.log() == LogFormat.JSON) lines.add("The log is written as JSON lines.");
+    if (files.traces() != null) lines.add("A trace of each request is sent to %s.", files.traces());
   }
 }

@@ -30,12 +30,12 @@ final class TieredCacheText {
     this.lines = lines;
   }
 
-  void say() {
+  void addLines() {
     var engines = settings.engines();
     tier("device", engines.embeddedBlocks(), null, "for each engine to compute in");
     var tieredCache = settings.tiers().tieredCache(0);
     if (!tieredCache.hasHost()) {
-      lines.say("  no tiers below");
+      lines.add("  no tiers below");
       return;
     }
     edge(tieredCache.host().edge());
@@ -67,7 +67,7 @@ final class TieredCacheText {
           case SIGNED -> "signed";
           case ENCRYPTED -> "encrypted";
         };
-    lines.say("          shared with other processes; %s; blocks are %s", look, how);
+    lines.add("          shared with other processes; %s; blocks are %s", look, how);
   }
 
   /** The bytes that are written for it; null where its blocks are. */
@@ -85,13 +85,13 @@ final class TieredCacheText {
    */
   private void tier(String name, int blocks, @Nullable Long size, String what) {
     if (size != null) {
-      lines.say("  %-6s  %s of blocks %s", name, Bytes.text(size), what);
+      lines.add("  %-6s  %s of blocks %s", name, Bytes.text(size), what);
       above = 0;
       return;
     }
-    lines.say("  %-6s  %s %s", name, blocks(blocks), what);
+    lines.add("  %-6s  %s %s", name, blocks(blocks), what);
     if (blocks < above) {
-      lines.say(
+      lines.add(
           "          fewer than above: blocks are pushed out before they are asked for again");
     }
     above = blocks;
@@ -105,8 +105,8 @@ final class TieredCacheText {
   private void edge(EdgeSettings edge) {
     var pipeline = edge.pipeline();
     var batch = pipeline.batch();
-    lines.say("    |     down: blocks that are not there yet%s", chosen(edge));
-    lines.say(
+    lines.add("    |     down: blocks that are not there yet%s", chosen(edge));
+    lines.add(
         "    |     in batches of %d to %d after %s, %d under way, %,d may wait for %s",
         batch.blocksMin(),
         batch.blocksMax(),
@@ -114,9 +114,9 @@ final class TieredCacheText {
         pipeline.transfersMax(),
         pipeline.limits().queueBlocksMax(),
         Durations.text(pipeline.limits().deadline()));
-    lines.say("    |     up: %s", brought(edge));
+    lines.add("    |     up: %s", brought(edge));
     if (isRelayed) {
-      lines.say("    |     both ways through %d blocks of host memory", edge.batchBlocksMax());
+      lines.add("    |     both ways through %d blocks of host memory", edge.batchBlocksMax());
     }
   }
 
@@ -136,7 +136,7 @@ final class TieredCacheText {
   }
 
   private void guard(GuardSettings guard) {
-    lines.say(
+    lines.add(
         "          left alone for %s after %d failures; slow from %s",
         Durations.text(guard.pause()), guard.failuresMax(), Durations.text(guard.slow()));
   }

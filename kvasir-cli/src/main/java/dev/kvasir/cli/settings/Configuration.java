@@ -17,10 +17,10 @@ import java.util.Map;
  * Sources of the settings. Precedence: {@code flags > environment > file > defaults}.
  *
  * @param file null for none
- * @param said what the options say, as one would have written it in a file
+ * @param options what the options say, as one would have written it in a file
  */
 public record Configuration(
-    @Nullable Path file, Map<String, String> environment, Written.Keys said) {
+    @Nullable Path file, Map<String, String> environment, Written.Keys options) {
   private static final String WORKERS = "KVASIR_WORKERS";
   private static final String TIERS = "tiers";
   private static final String ENGINES = "engines";
@@ -36,7 +36,7 @@ public record Configuration(
   public Deployment read() throws IOException {
     var origin = Written.Origin.of("the command line");
     var written = file == null ? Written.Keys.none(origin) : YamlFile.read(file);
-    return deployment(Deployment.DEFAULT, List.of(bare(written), variables(environment), said));
+    return deployment(Deployment.DEFAULT, List.of(bare(written), variables(environment), options));
   }
 
   /** A file without the sections for the simulator. */

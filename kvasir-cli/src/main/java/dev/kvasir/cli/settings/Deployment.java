@@ -189,9 +189,9 @@ public record Deployment(
   public Routing.Naming naming() {
     var chosen = routing.naming();
     if (chosen != null) return chosen;
-    boolean told = isEmbedded() || discovery.eventsPort() > 0;
-    told |= workers.stream().anyMatch(each -> !each.events().isEmpty());
-    return told ? Routing.Naming.TOKENS : Routing.Naming.BYTES;
+    boolean hasEvents = isEmbedded() || discovery.eventsPort() > 0;
+    hasEvents |= workers.stream().anyMatch(each -> !each.events().isEmpty());
+    return hasEvents ? Routing.Naming.TOKENS : Routing.Naming.BYTES;
   }
 
   /** Returns whether workers get the class of a request as its priority. */

@@ -46,8 +46,8 @@ final class AllCores implements ParallelTasks {
     long begin = System.nanoTime();
     if (isShared) perform(tasks);
     else for (int i = 0; i < tasks.size(); i++) tasks.get(i).run();
-    long taken = System.nanoTime() - begin;
-    double nanos = (double) (isShared ? cores * taken : taken) / Math.max(1, events);
+    long elapsed = System.nanoTime() - begin;
+    double nanos = (double) (isShared ? cores * elapsed : elapsed) / Math.max(1, events);
     eventNanos += (nanos - eventNanos) / MEMORY;
   }
 }

@@ -237,18 +237,18 @@ public final class CompatNames {
 
   /** One command line on its way. */
   private static final class Rewriting {
-    private final Set<String> taken;
+    private final Set<String> supported;
     private final List<String> words = new ArrayList<>();
     private final Set<String> sharing = new LinkedHashSet<>();
 
-    Rewriting(Set<String> taken) {
-      this.taken = taken;
+    Rewriting(Set<String> supported) {
+      this.supported = supported;
     }
 
     String[] of(String[] line) {
       for (int i = 0; i < line.length; i++) {
         var name = bare(line[i]);
-        var known = taken.contains(name) ? NAMES.get(name) : null;
+        var known = supported.contains(name) ? NAMES.get(name) : null;
         int equals = line[i].indexOf('=');
         if (name.equals("sweep") && equals < 0 && i + 1 < line.length) {
           words.add(line[i]);

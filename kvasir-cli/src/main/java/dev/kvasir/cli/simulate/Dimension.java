@@ -58,11 +58,11 @@ record Dimension(String name, String path, List<Written.Text> values) {
     }
     var option = KeyOption.named(name);
     if (option.isEmpty()) return new Dimension(name, path, values);
-    var taken = new ArrayList<Written.Text>();
+    var converted = new ArrayList<Written.Text>();
     for (var each : values) {
-      taken.add(new Written.Text(option.get().value(each.text()), each.origin()));
+      converted.add(new Written.Text(option.get().value(each.text()), each.origin()));
     }
-    return new Dimension(name, path, taken);
+    return new Dimension(name, path, converted);
   }
 
   /** The path of a key that was written as such or as an option's name. */

@@ -116,7 +116,7 @@ public final class ExplainCommand implements Callable<Integer> {
     if (json) out.println(JSON.writeValueAsString(study));
     else write(study);
     out.flush();
-    if (report != null) Files.writeString(report, CachePage.of(study, asked(file, tokens)));
+    if (report != null) Files.writeString(report, CachePage.of(study, description(file, tokens)));
     return ExitCode.OK;
   }
 
@@ -137,12 +137,12 @@ public final class ExplainCommand implements Callable<Integer> {
       stream.reset();
       var text = isGzip ? new GZIPInputStream(stream) : stream;
       var head = new String(text.readNBytes(HEAD_BYTES), StandardCharsets.UTF_8);
-      var said = BLOCK_TOKENS.matcher(head);
-      return said.find() ? Integer.parseInt(said.group(1)) : BLOCK_TOKENS_USUAL;
+      var matcher = BLOCK_TOKENS.matcher(head);
+      return matcher.find() ? Integer.parseInt(matcher.group(1)) : BLOCK_TOKENS_USUAL;
     }
   }
 
-  private static RunDescription asked(Path file, int blockTokens) {
+  private static RunDescription description(Path file, int blockTokens) {
     var command = "kvasir explain cache " + file.getFileName() + " --block-size " + blockTokens;
     return new RunDescription(command, List.of());
   }

@@ -49,22 +49,22 @@ record KeyOption(
   /** All of them, as help shows them. */
   static final List<KeyOption> ALL =
       List.of(
-          asked(
+          request(
               "requests",
               "N",
               "simulation.requests-max",
               "",
               "Take at most N requests (default: all)."),
-          asked("load", "X", "simulation.load", "", "Multiply the request rate by X."),
-          asked("seed", "N", "simulation.seed", "", "Seed of all random numbers (default: 42)."),
-          asked("sort", "", "simulation.order", "sorted", "Sort a trace by arrival first."),
-          asked(
+          request("load", "X", "simulation.load", "", "Multiply the request rate by X."),
+          request("seed", "N", "simulation.seed", "", "Seed of all random numbers (default: 42)."),
+          request("sort", "", "simulation.order", "sorted", "Sort a trace by arrival first."),
+          request(
               "trace-format",
               "NAME",
               "simulation.format",
               "",
               "The format of the trace: " + names() + " (default: recognised)."),
-          asked(
+          request(
               "requests-only",
               "",
               "simulation.captured",
@@ -114,7 +114,8 @@ record KeyOption(
           target("slo-itl", "slo.itl", "Target for the time between tokens (default: none)."),
           target("slo-e2e", "slo.e2e", "Target for the whole answer (default: none)."));
 
-  private static KeyOption asked(String name, String label, String path, String more, String text) {
+  private static KeyOption request(
+      String name, String label, String path, String more, String text) {
     return new KeyOption(Section.ASKED, name, label, path, more, text);
   }
 
@@ -175,9 +176,9 @@ record KeyOption(
 
   private OptionSpec spec(Map<String, String> defaults) {
     var usual = defaults.getOrDefault(path, "");
-    boolean isSaid = isFlag() || usual.isEmpty() || text.contains("(default");
+    boolean isComplete = isFlag() || usual.isEmpty() || text.contains("(default");
     var about =
-        text.substring(0, text.length() - 1) + (isSaid ? "." : " (default: " + usual + ").");
+        text.substring(0, text.length() - 1) + (isComplete ? "." : " (default: " + usual + ").");
     var spec = OptionSpec.builder("--" + name).description(about);
     return isFlag()
         ? spec.type(boolean.class).arity("0").build()

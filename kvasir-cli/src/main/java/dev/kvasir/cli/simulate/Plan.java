@@ -45,19 +45,19 @@ record Plan(
       throws IOException {
     var none = Written.Keys.none(Written.Origin.of("the command line"));
     var file = options.config == null ? none : YamlFile.read(options.config);
-    var said = said(options, line);
-    var blis = said.values().get(BLIS) instanceof Written.Keys keys ? keys : none;
+    var given = optionKeys(options, line);
+    var blis = given.values().get(BLIS) instanceof Written.Keys keys ? keys : none;
     var layers = new ArrayList<Written.Keys>();
     layers.add(Configuration.bare(file));
     layers.add(Configuration.variables(environment));
-    layers.add(said.without(BLIS));
+    layers.add(given.without(BLIS));
     var requests = requests(options, file);
     var capture = capture(options, layers, requests);
     var defaults =
         options.config == null && capture == null ? Deployment.ONE_GPU : Deployment.DEFAULT;
     if (capture != null) layers.addAll(0, capture.layers(layers, err));
     return new Plan(
-        CommandText.of(line), defaults, layers, blis, requests, dimensions(said, file, options));
+        CommandText.of(line), defaults, layers, blis, requests, dimensions(given, file, options));
   }
 
   private static Requests requests(SimulateOptions options, Written.Keys file) throws IOException {
@@ -71,23 +71,23 @@ record Plan(
       SimulateOptions options, List<Written.Keys> layers, Requests requests) throws IOException {
     var trace = requests.trace();
     if (trace == null || options.isBlis() || options.cacheOnly) return null;
-    var asked = Configuration.deployment(Deployment.ONE_GPU, layers).simulation();
-    boolean isForeign = asked.header() != null || asked.format() != null;
-    return isForeign || asked.captured() == SimulationSettings.Captured.REQUESTS
+    var requested = Configuration.deployment(Deployment.ONE_GPU, layers).simulation();
+    boolean isForeign = requested.header() != null || requested.format() != null;
+    return isForeign || requested.captured() == SimulationSettings.Captured.REQUESTS
         ? null
         : CaptureFile.of(trace);
   }
 
   /** Returns the settings of the options, under the keys of a file. */
-  private static Written.Keys said(SimulateOptions options, ParseResult line) {
-    var said = Written.Keys.none(Written.Origin.of("the command line"));
+  private static Written.Keys optionKeys(SimulateOptions options, ParseResult line) {
+    var given = Written.Keys.none(Written.Origin.of("the command line"));
     for (var option : line.matchedOptions()) {
       var name = option.longestName().substring(2);
       var key = KeyOption.named(name);
       if (key.isEmpty()) continue;
-      var given = key.get().isFlag() ? "" : option.originalStringValues().getLast();
-      var text = new Written.Text(key.get().value(given), Written.Origin.of("--" + name));
-      said = said.with(key.get().path(), text);
+      var words = key.get().isFlag() ? "" : option.originalStringValues().getLast();
+      var text = new Written.Text(key.get().value(words), Written.Origin.of("--" + name));
+      given = given.with(key.get().path(), text);
     }
     for (var set : options.sets) {
       int equals = set.indexOf('=');
@@ -98,15 +98,15 @@ record Plan(
       var name = set.substring(0, equals);
       var path = name.startsWith(BLIS + ".") ? name : Dimension.path(name);
       var origin = Written.Origin.of("--set " + name);
-      said = said.with(path, new Written.Text(set.substring(equals + 1), origin));
+      given = given.with(path, new Written.Text(set.substring(equals + 1), origin));
     }
-    return said;
+    return given;
   }
 
   private static List<Dimension> dimensions(
-      Written.Keys said, Written.Keys file, SimulateOptions options) {
+      Written.Keys given, Written.Keys file, SimulateOptions options) {
     var dimensions = new ArrayList<Dimension>();
-    for (var each : swept(file)) if (!said.has(each.path())) dimensions.add(each);
+    for (var each : swept(file)) if (!given.has(each.path())) dimensions.add(each);
     var named = new ArrayList<String>();
     for (var sweep : options.sweeps) {
       var each = Dimension.parse(sweep);
@@ -135,9 +135,9 @@ record Plan(
               try {
                 dimensions.add(Dimension.of(name, texts(name, values)));
               } catch (IllegalArgumentException wrong) {
-                var said = String.valueOf(wrong.getMessage());
+                var reason = String.valueOf(wrong.getMessage());
                 throw new SpecError(
-                    values.origin().place() + ": sweep", said, "write 'key: [a, b]'");
+                    values.origin().place() + ": sweep", reason, "write 'key: [a, b]'");
               }
             });
     return dimensions;
@@ -213,7 +213,7 @@ record Plan(
     return dimensions.stream().map(Dimension::name).toList();
   }
 
-  RunDescription asked() {
+  RunDescription description() {
     var all = new ArrayList<RunDescription.Setting>();
     Configuration.merged(defaults, layers)
         .texts()

@@ -119,11 +119,11 @@ public final class PlanCommand implements Callable<Integer> {
 
   private int run() throws IOException {
     OutputFile.require(options.report, options.requestsOut);
-    var asked = Plan.of(options, spec.commandLine().getParseResult(), environment, err);
-    requireTargets(asked);
-    var kinds = kinds(asked);
-    var plan = asked.varying(dimensions(asked, kinds));
-    var settings = settings(asked, kinds);
+    var requested = Plan.of(options, spec.commandLine().getParseResult(), environment, err);
+    requireTargets(requested);
+    var kinds = kinds(requested);
+    var plan = requested.varying(dimensions(requested, kinds));
+    var settings = settings(requested, kinds);
     var sweep = new Sweep(plan, options, err);
     var search = new CheapestSearch(alternatives(plan, settings), enginesMax, runsMax);
     double attainment = plan.deployment().slo().attainment();
@@ -158,8 +158,8 @@ public final class PlanCommand implements Callable<Integer> {
     return EngineGroups.PATH + "." + group + "." + key;
   }
 
-  private void requireGroup(Plan asked) {
-    var names = asked.deployment().engines().groups().names();
+  private void requireGroup(Plan requested) {
+    var names = requested.deployment().engines().groups().names();
     if (group == null && !names.isEmpty()) {
       throw new IllegalArgumentException(
           "there are groups of engines: name one of %s with --group".formatted(names));
@@ -170,22 +170,22 @@ public final class PlanCommand implements Callable<Integer> {
     }
   }
 
-  private void requireTargets(Plan asked) {
-    requireGroup(asked);
-    if (asked.deployment().slo().targets().equals(Goodput.Targets.NONE)) {
+  private void requireTargets(Plan requested) {
+    requireGroup(requested);
+    if (requested.deployment().slo().targets().equals(Goodput.Targets.NONE)) {
       throw new IllegalArgumentException(
           "there is no latency target; give --slo-ttft, --slo-itl or --slo-e2e");
     }
-    if (asked.dimensions().stream().anyMatch(each -> each.path().equals(enginesKey()))) {
+    if (requested.dimensions().stream().anyMatch(each -> each.path().equals(enginesKey()))) {
       throw new IllegalArgumentException(
           "plan searches for the number of engines; remove %s from %s"
-              .formatted(enginesKey(), sweep(asked)));
+              .formatted(enginesKey(), sweep(requested)));
     }
   }
 
   /** The place in which the sweep of the engines is written. */
-  private String sweep(Plan asked) {
-    return asked.dimensions().stream()
+  private String sweep(Plan requested) {
+    return requested.dimensions().stream()
         .filter(each -> each.path().equals(enginesKey()))
         .map(each -> each.values().getFirst().origin().place())
         .map(place -> place.startsWith("--") ? "--sweep" : "the sweep in " + place)
@@ -196,9 +196,9 @@ public final class PlanCommand implements Callable<Integer> {
   /** A GPU and its price, as they are written. */
   private record Kind(String gpu, String price) {}
 
-  private List<Kind> kinds(Plan asked) {
+  private List<Kind> kinds(Plan requested) {
     if (gpus == null) return List.of();
-    if (asked.deployment().hardware().profile() != null) {
+    if (requested.deployment().hardware().profile() != null) {
       throw new IllegalArgumentException(
           "a profile is of one GPU; omit --gpus, and set cost.gpu-hour");
     }
@@ -215,7 +215,7 @@ public final class PlanCommand implements Callable<Integer> {
   }
 
   /** The GPU and its price, what is swept, and the number of engines. */
-  private List<Dimension> dimensions(Plan asked, List<Kind> kinds) {
+  private List<Dimension> dimensions(Plan requested, List<Kind> kinds) {
     var all = new ArrayList<Dimension>();
     if (!kinds.isEmpty()) {
       all.add(
@@ -226,15 +226,15 @@ public final class PlanCommand implements Callable<Integer> {
               priceKey(),
               kinds.stream().map(Kind::price).distinct().map(PlanCommand::text).toList()));
     }
-    all.addAll(asked.dimensions());
+    all.addAll(requested.dimensions());
     all.add(Dimension.of(enginesKey(), List.of(text("1"))));
     return all;
   }
 
   /** Returns the settings of each alternative, without the number of engines. */
-  private static List<List<Written.Text>> settings(Plan asked, List<Kind> kinds) {
+  private static List<List<Written.Text>> settings(Plan requested, List<Kind> kinds) {
     var settings = new ArrayList<List<Written.Text>>();
-    for (var point : Dimension.grid(asked.dimensions())) {
+    for (var point : Dimension.grid(requested.dimensions())) {
       if (kinds.isEmpty()) settings.add(point);
       for (var kind : kinds) {
         var one = new ArrayList<>(List.of(text(kind.gpu()), text(kind.price())));
@@ -279,7 +279,7 @@ public final class PlanCommand implements Callable<Integer> {
     else out.print(ComparisonTable.of(comparison) + "\n" + advice);
     out.flush();
     if (options.report != null) {
-      Files.writeString(options.report, ComparisonPage.of(comparison, plan.asked()));
+      Files.writeString(options.report, ComparisonPage.of(comparison, plan.description()));
     }
   }
 

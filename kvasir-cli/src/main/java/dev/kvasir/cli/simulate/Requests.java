@@ -45,7 +45,7 @@ record Requests(@Nullable Path trace, @Nullable WorkloadSpec workload) {
   static Requests of(Written written) throws IOException {
     return switch (written) {
       case Written.Blank _ -> NONE;
-      case Written.Text text -> new Requests(null, spec(beside(text)));
+      case Written.Text text -> new Requests(null, spec(resolved(text)));
       case Written.Items _ ->
           throw new SpecError(
               written.origin().place() + ": workload",
@@ -60,10 +60,10 @@ record Requests(@Nullable Path trace, @Nullable WorkloadSpec workload) {
 
   private static Path traceOf(Written.Keys keys, Section section) {
     var named = section.text("trace");
-    return beside(new Written.Text(named, keys.origin()));
+    return resolved(new Written.Text(named, keys.origin()));
   }
 
-  private static Path beside(Written.Text file) {
+  private static Path resolved(Written.Text file) {
     var folder = file.origin().folder();
     return folder == null ? Path.of(file.text()) : Path.of(folder).resolve(file.text());
   }

@@ -103,7 +103,7 @@ public final class SimulateCommand implements Callable<Integer> {
       compare(intervals.foretold(CaptureFile.compare(measured, run)), intervals);
     }
     if (options.report != null) {
-      Files.writeString(options.report, RunPage.of(run, setup.scale(), plan.asked()));
+      Files.writeString(options.report, RunPage.of(run, setup.scale(), plan.description()));
     }
     return ExitCode.OK;
   }
@@ -155,7 +155,7 @@ public final class SimulateCommand implements Callable<Integer> {
     else out.print(ComparisonTable.of(comparison));
     out.flush();
     if (options.report != null) {
-      Files.writeString(options.report, ComparisonPage.of(comparison, plan.asked()));
+      Files.writeString(options.report, ComparisonPage.of(comparison, plan.description()));
     }
   }
 

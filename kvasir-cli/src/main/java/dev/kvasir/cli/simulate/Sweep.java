@@ -38,7 +38,7 @@ final class Sweep {
   private final PrintWriter err;
   private final AtomicBoolean stopped = new AtomicBoolean();
   private final AtomicInteger done = new AtomicInteger();
-  private final LinkedHashSet<String> said = new LinkedHashSet<>();
+  private final LinkedHashSet<String> messages = new LinkedHashSet<>();
 
   Sweep(Plan plan, SimulateOptions options, PrintWriter err) {
     this.plan = plan;
@@ -46,8 +46,8 @@ final class Sweep {
     this.err = err;
   }
 
-  /** A point, and what its run had to say. */
-  private record Told(Comparison.Point point, String said) {}
+  /** Point of a sweep, with the messages of its run. */
+  private record PointResult(Comparison.Point point, String message) {}
 
   Comparison run() throws IOException {
     requireComparable();
@@ -67,7 +67,7 @@ final class Sweep {
     var targets = plan.deployment().slo();
     return new Shard(
         Shard.VERSION,
-        plan.asked(),
+        plan.description(),
         grid.size(),
         plan.keys(),
         targets.targets(),
@@ -78,7 +78,7 @@ final class Sweep {
 
   /** Runs with each of these settings; what they have to say is said once. */
   List<Comparison.Point> points(List<List<Written.Text>> settings) throws IOException {
-    var runs = new ArrayList<Callable<Told>>();
+    var runs = new ArrayList<Callable<PointResult>>();
     for (var values : settings) {
       plan.deployment(values);
       runs.add(() -> run(values));
@@ -86,9 +86,9 @@ final class Sweep {
     if (runs.isEmpty()) return List.of();
     stopped.set(false);
     done.set(0);
-    var told = all(runs, options.threads(runs.size()));
-    for (var each : told) each.said().lines().filter(said::add).forEach(err::println);
-    return told.stream().map(Told::point).toList();
+    var results = all(runs, options.threads(runs.size()));
+    for (var each : results) each.message().lines().filter(messages::add).forEach(err::println);
+    return results.stream().map(PointResult::point).toList();
   }
 
   Comparison comparison(List<Comparison.Point> points) {
@@ -140,7 +140,7 @@ final class Sweep {
     }
   }
 
-  private Told run(List<Written.Text> values) throws IOException {
+  private PointResult run(List<Written.Text> values) throws IOException {
     var words = new StringWriter();
     var texts = values.stream().map(Written.Text::text).toList();
     try {
@@ -151,7 +151,7 @@ final class Sweep {
       setup.warn(summary);
       var point = new Comparison.Point(texts, summary, setup.fleet(), setup.prices());
       done.incrementAndGet();
-      return new Told(point, words.toString());
+      return new PointResult(point, words.toString());
     } catch (IllegalArgumentException wrong) {
       throw new IllegalArgumentException(
           "with " + plan.keys() + " = " + texts + ": " + wrong.getMessage(), wrong);
@@ -163,23 +163,24 @@ final class Sweep {
   }
 
   /** Waits in the order of the grid, so that the first error reported is always the same. */
-  private List<Told> all(List<Callable<Told>> runs, int threads) throws IOException {
-    var told = new ArrayList<Told>();
+  private List<PointResult> all(List<Callable<PointResult>> runs, int threads) throws IOException {
+    var results = new ArrayList<PointResult>();
     try (var workers = Executors.newFixedThreadPool(threads);
         var line = TerminalLine.on(err)) {
-      var futures = new ArrayList<Future<Told>>();
+      var futures = new ArrayList<Future<PointResult>>();
       for (var run : runs) futures.add(workers.submit(run));
       try {
-        for (var future : futures) told.add(await(future, line, runs.size()));
+        for (var future : futures) results.add(await(future, line, runs.size()));
       } finally {
         stopped.set(true);
         workers.shutdownNow();
       }
     }
-    return told;
+    return results;
   }
 
-  private Told await(Future<Told> future, TerminalLine line, int runs) throws IOException {
+  private PointResult await(Future<PointResult> future, TerminalLine line, int runs)
+      throws IOException {
     while (true) {
       try {
         return future.get(POLL_MILLIS, TimeUnit.MILLISECONDS);

@@ -74,8 +74,8 @@ public final class TierCommand implements Callable<Integer> {
 
   private TierSettings settings() throws IOException {
     var usual = TierSettings.DEFAULT.in(usualFolder(environment));
-    var said = options.said().keys();
-    return RecordReader.read(config == null ? said : YamlFile.read(config).under(said), usual);
+    var given = options.given().keys();
+    return RecordReader.read(config == null ? given : YamlFile.read(config).under(given), usual);
   }
 
   /**
@@ -101,17 +101,17 @@ public final class TierCommand implements Callable<Integer> {
 
   private int serve(TierSettings settings) throws IOException, InterruptedException {
     for (var warning : TierRoom.warnings(settings)) err.println("kvasir: " + warning);
-    var asked = new CountDownLatch(1);
-    try (var _ = Interrupt.of(asked::countDown, STOP_MAX);
+    var stopRequested = new CountDownLatch(1);
+    try (var _ = Interrupt.of(stopRequested::countDown, STOP_MAX);
         var _ = HeapWatchdog.start(() -> Runtime.getRuntime().halt(HeapWatchdog.EXIT_CODE));
         var daemon = open(settings)) {
-      tell(settings, daemon);
-      asked.await();
+      printSummary(settings, daemon);
+      stopRequested.await();
     }
     return ExitCode.OK;
   }
 
-  private void tell(TierSettings settings, TierDaemon daemon) {
+  private void printSummary(TierSettings settings, TierDaemon daemon) {
     out.println("Kvasir keeps KV tiers for the engines of this machine.");
     out.println();
     out.println("  socket   " + settings.socket().toAbsolutePath());

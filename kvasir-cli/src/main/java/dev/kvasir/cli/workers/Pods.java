@@ -101,13 +101,13 @@ final class Pods implements WorkerDiscovery.Lookup {
   }
 
   /** A number as it is; else the port of that name, or the only one where none is named. */
-  private static String port(String asked, JsonNode containers) {
-    if (asked.matches("\\d+")) return asked;
+  private static String port(String requested, JsonNode containers) {
+    if (requested.matches("\\d+")) return requested;
     var only = "";
     int count = 0;
     for (var container : containers) {
       for (var port : container.path("ports")) {
-        if (!asked.isEmpty() && !port.path("name").asString("").equals(asked)) continue;
+        if (!requested.isEmpty() && !port.path("name").asString("").equals(requested)) continue;
         only = port.path("containerPort").asString("");
         count++;
       }

@@ -53,7 +53,7 @@ public final class WorkerDiscovery implements AutoCloseable {
     /** Reasons to ask before it is time. */
     private final Semaphore changes = new Semaphore(0);
 
-    private String complaint = "";
+    private String failure = "";
 
     Watched(Source source, Lookup lookup) {
       this.source = source;
@@ -87,7 +87,7 @@ public final class WorkerDiscovery implements AutoCloseable {
     var discovery = new WorkerDiscovery(settings, sources);
     for (var each : discovery.watched) {
       sources.begin(each.source, List.of());
-      discovery.ask(each, sources::begin);
+      discovery.query(each, sources::begin);
     }
     return discovery;
   }
@@ -97,12 +97,12 @@ public final class WorkerDiscovery implements AutoCloseable {
     for (var each : watched) {
       Thread.ofVirtual().name("kvasir-discovery").start(() -> poll(each));
       if (!each.lookup.isWatched()) continue;
-      watches.add(Thread.ofVirtual().name("kvasir-watch").start(() -> hear(each)));
+      watches.add(Thread.ofVirtual().name("kvasir-watch").start(() -> watch(each)));
     }
   }
 
   private interface Found {
-    void take(Source source, List<WorkerSettings> workers) throws IOException;
+    void accept(Source source, List<WorkerSettings> workers) throws IOException;
   }
 
   private void poll(Watched each) {
@@ -111,7 +111,7 @@ public final class WorkerDiscovery implements AutoCloseable {
         var _ = each.changes.tryAcquire(pace.toNanos(), TimeUnit.NANOSECONDS);
         if (over.await(SETTLE.toNanos(), TimeUnit.NANOSECONDS)) return;
         each.changes.drainPermits();
-        ask(each, sources::set);
+        query(each, sources::set);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -119,7 +119,7 @@ public final class WorkerDiscovery implements AutoCloseable {
   }
 
   /** Begins a watch again when it ends; workers are asked for at the usual pace meanwhile. */
-  private void hear(Watched each) {
+  private void watch(Watched each) {
     try {
       do {
         try {
@@ -133,24 +133,24 @@ public final class WorkerDiscovery implements AutoCloseable {
     }
   }
 
-  private void ask(Watched each, Found found) {
+  private void query(Watched each, Found found) {
     try {
-      found.take(each.source, each.lookup.workers());
+      found.accept(each.source, each.lookup.workers());
       sources.answered(each.source, System.currentTimeMillis());
-      if (!each.complaint.isEmpty()) LOG.log(INFO, "{0} answers again", each.lookup);
-      each.complaint = "";
+      if (!each.failure.isEmpty()) LOG.log(INFO, "{0} answers again", each.lookup);
+      each.failure = "";
     } catch (IOException | SpecError | IllegalArgumentException | IllegalStateException e) {
       sources.failed(each.source);
-      var complaint = String.valueOf(e.getMessage());
-      if (!complaint.equals(each.complaint)) {
+      var failure = String.valueOf(e.getMessage());
+      if (!failure.equals(each.failure)) {
         LOG.log(
             WARNING,
             "the workers of {0} stay as they were, {1}: {2}",
             each.lookup,
             sources.lastAnswer(each.source),
-            complaint);
+            failure);
       }
-      each.complaint = complaint;
+      each.failure = failure;
     }
   }
 

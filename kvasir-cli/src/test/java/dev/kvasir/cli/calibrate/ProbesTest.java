@@ -28,7 +28,7 @@ class ProbesTest {
 
   @Test
   void aServerIsLoadedInFourWays() throws Exception {
-    var said = new StringWriter();
+    var output = new StringWriter();
     try (var fleet = TestFleet.start(TestFleet.settings(1), () -> Duration.ofMillis(2));
         var network = Network.open(1)) {
       var url = URI.create(fleet.workers().getFirst().url());
@@ -37,12 +37,18 @@ class ProbesTest {
       assertThat(memory).isNotNull();
       var probes =
           new Probes(
-              network, target, Duration.ofSeconds(4), 512, 42, memory, new PrintWriter(said, true));
+              network,
+              target,
+              Duration.ofSeconds(4),
+              512,
+              42,
+              memory,
+              new PrintWriter(output, true));
       assertThat(probes.run(folder))
           .extracting(path -> path.getFileName().toString())
           .containsExactly("alone.jsonl", "decode.jsonl", "crowd.jsonl", "open.jsonl");
     }
-    assertThat(said.toString()).contains("alone ", "decode ", "crowd ", "open ");
+    assertThat(output.toString()).contains("alone ", "decode ", "crowd ", "open ");
     var alone = read("alone");
     for (int i = 1; i < alone.size(); i++) {
       // One caller asks after the answer before.

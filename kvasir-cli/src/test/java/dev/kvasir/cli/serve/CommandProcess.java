@@ -14,7 +14,7 @@ final class CommandProcess implements AutoCloseable {
   private final Process process;
 
   /** Output up to the line that was waited for. */
-  private final List<String> said = new ArrayList<>();
+  private final List<String> output = new ArrayList<>();
 
   /** Starts it. */
   CommandProcess(Path log, Map<String, String> environment, List<String> words) throws IOException {
@@ -36,15 +36,15 @@ final class CommandProcess implements AutoCloseable {
   CommandProcess until(String last) throws IOException {
     BufferedReader out = process.inputReader();
     for (var line = out.readLine(); line != null; line = out.readLine()) {
-      said.add(line);
+      output.add(line);
       if (line.startsWith(last)) return this;
     }
-    throw new IOException("it ended before it said '" + last + "': " + said);
+    throw new IOException("it ended before it said '" + last + "': " + output);
   }
 
   /** The second word of each line that it has said and that begins like this. */
-  List<String> told(String first) {
-    return said.stream()
+  List<String> values(String first) {
+    return output.stream()
         .filter(line -> line.startsWith(first))
         .map(line -> line.strip().split(" +", 3)[1])
         .toList();

@@ -79,7 +79,7 @@ class ConfigurationPageTest {
     var settings = example(file);
     assertThat(settings.workers()).hasSize(2);
     var lines = new Lines();
-    new TieredCacheText(settings, folder, lines).say();
+    new TieredCacheText(settings, folder, lines).addLines();
     assertThat(String.join("\n", lines.all()))
         .contains("known on Redis at 127.0.0.1:6379, kept for 1d")
         .contains("known in bucket kvasir at http://127.0.0.1:9000, kept for 7d")

@@ -238,18 +238,18 @@ class ConfigurationTest {
     assertThat(usual.classes(131_072).warmTokensMax()).isEqualTo(512);
   }
 
-  private void refused(String yaml, String said) {
+  private void refused(String yaml, String expected) {
     assertThatThrownBy(() -> read(yaml, Map.of()))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining(said);
+        .hasMessageContaining(expected);
   }
 
-  private void wrong(String yaml, String... said) {
+  private void wrong(String yaml, String... expected) {
     assertThatThrownBy(() -> read(yaml, Map.of()))
         .isInstanceOf(SpecError.class)
         .message()
         .startsWith(folder.resolve("kvasir.yaml").toString())
-        .contains(said);
+        .contains(expected);
   }
 
   private Deployment read(String yaml, Map<String, String> variables, String... options)

@@ -63,7 +63,7 @@ class KilledProcessesTest {
   private final Queue<Outcome> outcomes = new ConcurrentLinkedQueue<>();
   private final List<Thread> callers = new ArrayList<>();
   private long begunNanos;
-  private int asked;
+  private int requested;
 
   @BeforeAll
   static void assumeItIsAskedFor() {
@@ -83,7 +83,7 @@ class KilledProcessesTest {
       var first = fleet(1);
       var second = fleet(1);
       for (var fleet : List.of(rest, first, second)) {
-        workers.addAll(fleet.until("faults").told("worker"));
+        workers.addAll(fleet.until("faults").values("worker"));
       }
       startGateways(redis);
       begunNanos = System.nanoTime();
@@ -103,7 +103,7 @@ class KilledProcessesTest {
       load(1);
       for (var caller : callers) caller.join(PATIENCE);
 
-      say();
+      printOutcomes();
       checkLosses();
       checkLimits(outageNanos, backNanos);
       for (var admin : admins.subList(1, GATEWAYS)) checkBooks(admin);
@@ -156,8 +156,8 @@ class KilledProcessesTest {
     }
     for (var gateway : gateways) {
       gateway.until("  metrics");
-      urls.add(URI.create(gateway.told("  endpoint").getFirst().replace("/v1", "")));
-      admins.add(gateway.told("  metrics").getFirst());
+      urls.add(URI.create(gateway.values("  endpoint").getFirst().replace("/v1", "")));
+      admins.add(gateway.values("  metrics").getFirst());
     }
     for (var admin : admins) {
       awaitAt(admin, "kvasir_replicas_gateways", "3");
@@ -181,12 +181,12 @@ class KilledProcessesTest {
   private void load(int units) throws InterruptedException {
     long count = PER_SECOND * UNIT.toMillis() * units / 1_000;
     for (long i = 0; i < count; i++) {
-      int number = asked++;
+      int number = requested++;
       long dueNanos = begunNanos + TimeUnit.SECONDS.toNanos(number) / PER_SECOND;
       long waitNanos = dueNanos - System.nanoTime();
       if (waitNanos > 0) TimeUnit.NANOSECONDS.sleep(waitNanos);
       var stream = new OpenStream(urls, number % 2 == 0 ? "limited" : "free", body(number));
-      callers.add(Thread.ofVirtual().start(() -> outcomes.add(stream.ask(number % GATEWAYS))));
+      callers.add(Thread.ofVirtual().start(() -> outcomes.add(stream.send(number % GATEWAYS))));
     }
   }
 
@@ -199,21 +199,21 @@ class KilledProcessesTest {
         .formatted(words, number);
   }
 
-  private void say() {
+  private void printOutcomes() {
     var ends = new TreeMap<>(outcomes.stream().collect(groupingBy(Outcome::end)));
     var counts = new StringBuilder();
     ends.forEach((end, list) -> counts.append(' ').append(end).append('=').append(list.size()));
     System.out.printf(
         Locale.ROOT,
         "%d streams at %d/s, ended after %.1f s:%s%n",
-        asked,
+        requested,
         PER_SECOND,
         (System.nanoTime() - begunNanos) / 1e9,
         counts);
   }
 
   private void checkLosses() {
-    assertThat(outcomes).hasSize(asked);
+    assertThat(outcomes).hasSize(requested);
     for (var outcome : outcomes) {
       switch (outcome.end()) {
         case WHOLE -> {}
@@ -233,11 +233,11 @@ class KilledProcessesTest {
     var limited = outcomes.stream().filter(each -> each.key().equals("limited")).toList();
     // Of what broke off with its gateway before anybody answered, nobody knows.
     var granted = limited.stream().filter(each -> each.text().startsWith("HTTP/1.1 200 ")).toList();
-    long before = granted.stream().filter(each -> each.askedNanos() < outageNanos).count();
+    long before = granted.stream().filter(each -> each.sentNanos() < outageNanos).count();
     double due = LIMIT_PER_MINUTE + perNano * (outageNanos - begunNanos);
     long during =
         granted.stream()
-            .filter(each -> each.askedNanos() >= outageNanos && each.askedNanos() < backNanos)
+            .filter(each -> each.sentNanos() >= outageNanos && each.sentNanos() < backNanos)
             .count();
     double dueMeanwhile = perNano * (backNanos - outageNanos);
     double dueInAll = LIMIT_PER_MINUTE + perNano * (System.nanoTime() - begunNanos);

@@ -34,14 +34,14 @@ final class OpenStream {
    *
    * @param gateway which one was asked
    * @param worker which one answered; empty where nobody began to
-   * @param askedNanos when it was sent
+   * @param sentNanos when it was sent
    */
   record Outcome(
       String key,
       End end,
       int gateway,
       String worker,
-      long askedNanos,
+      long sentNanos,
       long endNanos,
       String text) {}
 
@@ -58,14 +58,14 @@ final class OpenStream {
   }
 
   /** Asks the gateway with that number, or the next one that accepts a connection. */
-  Outcome ask(int first) {
+  Outcome send(int first) {
     for (int i = 0; i < gateways.size(); i++) {
       int at = (first + i) % gateways.size();
       var socket = connect(gateways.get(at));
       if (socket == null) continue;
-      long askedNanos = System.nanoTime();
-      var end = ask(socket, gateways.get(at));
-      return new Outcome(key, end, at, worker, askedNanos, System.nanoTime(), text);
+      long sentNanos = System.nanoTime();
+      var end = send(socket, gateways.get(at));
+      return new Outcome(key, end, at, worker, sentNanos, System.nanoTime(), text);
     }
     long now = System.nanoTime();
     return new Outcome(key, End.OTHER, -1, "", now, now, "no gateway accepts connections");
@@ -79,7 +79,7 @@ final class OpenStream {
     }
   }
 
-  private End ask(Socket connection, URI gateway) {
+  private End send(Socket connection, URI gateway) {
     try (var socket = connection) {
       socket.setTcpNoDelay(true);
       socket.setSoTimeout(PATIENCE_MILLIS);

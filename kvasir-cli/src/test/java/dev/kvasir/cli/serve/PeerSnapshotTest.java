@@ -88,7 +88,7 @@ class PeerSnapshotTest {
     var gone = URI.create(first.gateway().url()).getPort();
     var second =
         serving("secret: one", "peers: [\"http://127.0.0.2:" + gone + "\"], snapshot-time: 2s");
-    assertThat(ask(second, 0).believed()).isZero();
+    assertThat(send(second, 0).believed()).isZero();
     assertThat(metrics(second)).contains("kvasir_index_snapshots_total{result=\"failed\"} 2\n");
     assertFollows(second);
   }
@@ -99,7 +99,7 @@ class PeerSnapshotTest {
     teach(first);
     var peer = "peers: [\"" + first.gateway().url() + "\"]";
     var stranger = serving("secret: two", peer);
-    assertThat(ask(stranger, 0).believed()).isZero();
+    assertThat(send(stranger, 0).believed()).isZero();
     assertThat(metrics(stranger)).contains("kvasir_index_snapshots_total{result=\"refused\"} 2\n");
     var other = serving("secret: one, policy: round-robin", peer);
     assertThat(metrics(other)).contains("kvasir_index_snapshots_total{result=\"refused\"} 2\n");
@@ -127,20 +127,20 @@ class PeerSnapshotTest {
   /** Asks for each prompt once; by then the workers repeat only the last of them. */
   private List<String> teach(Serving serving) throws Exception {
     var workers = new ArrayList<String>();
-    for (int i = 0; i < PROMPTS; i++) workers.add(ask(serving, i).worker());
+    for (int i = 0; i < PROMPTS; i++) workers.add(send(serving, i).worker());
     for (int i = 0; i < PROMPTS; i++) {
       int prompt = i;
-      await(() -> ask(serving, prompt).believed() > 0);
+      await(() -> send(serving, prompt).believed() > 0);
     }
     // What it believes is in part what it expects: a snapshot has what it heard.
     for (var worker : fleet.workers()) {
-      await(() -> heard(serving, worker.name()) >= worker.events().published());
+      await(() -> batches(serving, worker.name()) >= worker.events().published());
     }
     return workers;
   }
 
   /** Returns how many batches of KV events of a worker the gateway has heard. */
-  private long heard(Serving serving, String worker) throws Exception {
+  private long batches(Serving serving, String worker) throws Exception {
     var row = "kvasir_kv_event_batches_total{worker=\"" + worker + "\"} ";
     var found = metrics(serving).lines().filter(line -> line.startsWith(row)).findFirst();
     return Long.parseLong(found.orElseThrow().substring(row.length()));
@@ -148,7 +148,7 @@ class PeerSnapshotTest {
 
   private void assertPredicts(Serving serving, List<String> workers) throws Exception {
     for (int i = 0; i < PROMPTS; i++) {
-      var seen = ask(serving, i);
+      var seen = send(serving, i);
       assertThat(seen.cached()).as("prompt %s", i).isGreaterThanOrEqualTo(96);
       assertThat(seen.believed()).as("prompt %s", i).isEqualTo(whole(seen.cached()));
       assertThat(seen.worker()).as("prompt %s", i).isEqualTo(workers.get(i));
@@ -158,10 +158,10 @@ class PeerSnapshotTest {
   /** Asserts that blocks computed from now on are reported, too. */
   private void assertFollows(Serving serving) throws Exception {
     int prompt = PROMPTS + 7;
-    assertThat(ask(serving, prompt).believed()).isZero();
+    assertThat(send(serving, prompt).believed()).isZero();
     await(
         () -> {
-          var seen = ask(serving, prompt);
+          var seen = send(serving, prompt);
           return seen.cached() > 0 && seen.believed() == whole(seen.cached());
         });
   }
@@ -207,7 +207,7 @@ class PeerSnapshotTest {
     return serving;
   }
 
-  private Seen ask(Serving serving, int prompt) throws Exception {
+  private Seen send(Serving serving, int prompt) throws Exception {
     var body =
         "{\"model\": \"%s\", \"prompt\": \"%s\", \"max_tokens\": 2}"
             .formatted(TestFleet.MODEL, (prompt + " lanterns by the door. ").repeat(14));

@@ -216,8 +216,8 @@ class RealKubernetesTest {
         """);
     var list =
         URI.create(System.getenv("KVASIR_KUBERNETES") + POOLS + namespace + "/inferencepools");
-    var ask = HttpRequest.newBuilder(list).header("authorization", "Bearer " + admin).build();
-    await(() -> client.send(ask, BodyHandlers.discarding()).statusCode() == 200);
+    var request = HttpRequest.newBuilder(list).header("authorization", "Bearer " + admin).build();
+    await(() -> client.send(request, BodyHandlers.discarding()).statusCode() == 200);
     send(
         "POST",
         POOLS + namespace + "/inferencepools",

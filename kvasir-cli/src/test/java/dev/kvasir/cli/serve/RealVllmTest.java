@@ -167,8 +167,8 @@ class RealVllmTest {
   @Order(7)
   void clientsAreBookedAsTheySawIt() throws Exception {
     var python = Path.of(variable("VENV"), "bin", "python").toString();
-    var asked = new ProcessBuilder(python, "-c", "import openai, anthropic").start().waitFor();
-    assumeTrue(asked == 0, "the Python clients openai and anthropic are not installed");
+    var exitCode = new ProcessBuilder(python, "-c", "import openai, anthropic").start().waitFor();
+    assumeTrue(exitCode == 0, "the Python clients openai and anthropic are not installed");
     var tools = List.of("--enable-auto-tool-choice", "--tool-call-parser", "hermes");
     for (int instance : List.of(1, 2)) start(instance, tools);
     var log = folder.resolve("requests.jsonl");
@@ -179,9 +179,9 @@ class RealVllmTest {
         new ProcessBuilder(python, script.toString(), serving.gateway().url(), log.toString())
             .redirectErrorStream(true)
             .start();
-    var said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    Files.writeString(results(), said, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-    assertThat(process.waitFor()).as(said).isZero();
+    var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    Files.writeString(results(), output, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    assertThat(process.waitFor()).as(output).isZero();
   }
 
   @Test
@@ -206,9 +206,10 @@ class RealVllmTest {
       var together = complete("http://127.0.0.1:" + port(1), prompt);
       if (ids(apart).equals(ids(together))) same++;
     }
-    var told = get("http://127.0.0.1:" + port(2) + "/metrics");
+    var metricsText = get("http://127.0.0.1:" + port(2) + "/metrics");
     var lines =
-        told.lines()
+        metricsText
+            .lines()
             .filter(line -> line.matches("vllm:(nixl_bytes.*_sum|.*external.*hits_total).*"))
             .toList();
     Files.writeString(
@@ -320,8 +321,8 @@ class RealVllmTest {
   }
 
   private static void remember(Conversation conversation, int[] prompt, JsonNode choice) {
-    var said = choice.path("message").path("content").asString("");
-    conversation.messages.add(Map.of("role", "assistant", "content", said));
+    var output = choice.path("message").path("content").asString("");
+    conversation.messages.add(Map.of("role", "assistant", "content", output));
     var made = tokens(choice.path("token_ids"));
     conversation.computed = Arrays.copyOf(prompt, prompt.length + made.length);
     System.arraycopy(made, 0, conversation.computed, prompt.length, made.length);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import dev.kvasir.cli.config.Said;
+import dev.kvasir.cli.config.GivenOptions;
 import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.net.TestIdentity;
@@ -62,7 +62,7 @@ class ReloadTest {
   void start() throws IOException {
     file = folder.resolve("kvasir.yaml");
     write(one);
-    configuration = new Configuration(file, Map.of(), Said.NOTHING.keys());
+    configuration = new Configuration(file, Map.of(), GivenOptions.NOTHING.keys());
     settings = configuration.read();
     serving = Serving.of(settings, folder, "test");
     reload = new Reload(configuration, settings, serving, Duration.ofMillis(20), log::add);
@@ -80,51 +80,51 @@ class ReloadTest {
   @Test
   void aWorkerThatIsAddedAnswersAndOneThatIsTakenOutEndsWhatItHas() throws Exception {
     one.hold = new CountDownLatch(1);
-    var underWay = CompletableFuture.supplyAsync(() -> ask(""));
+    var underWay = CompletableFuture.supplyAsync(() -> send(""));
     assertThat(one.begun.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
     write(two);
-    assertThat(told()).isEqualTo("the settings were read again; changed: workers");
-    assertThat(ask("")).isEqualTo("200 two");
+    assertThat(nextLine()).isEqualTo("the settings were read again; changed: workers");
+    assertThat(send("")).isEqualTo("200 two");
     assertThat(workers()).contains("\"name\":\"one\"", "draining", "\"name\":\"two\"");
     one.hold.countDown();
     assertThat(underWay.get(20, TimeUnit.SECONDS)).isEqualTo("200 one");
     for (int i = 0; i < 6_000 && workers().contains("one"); i++) Thread.sleep(10);
     assertThat(workers()).doesNotContain("\"name\":\"one\"");
-    assertThat(ask("")).isEqualTo("200 two");
+    assertThat(send("")).isEqualTo("200 two");
     write(one, two);
-    told();
-    assertThat(List.of(ask(""), ask(""))).containsExactlyInAnyOrder("200 one", "200 two");
+    nextLine();
+    assertThat(List.of(send(""), send(""))).containsExactlyInAnyOrder("200 one", "200 two");
   }
 
   @Test
   void keysAreReplacedAndABrokenFileChangesNothing() throws Exception {
-    assertThat(ask("")).isEqualTo("200 one");
+    assertThat(send("")).isEqualTo("200 one");
     var keys = folder.resolve("keys");
     replace(keys, "ada " + ApiKey.of("ada", "first").sha256());
     var open = Files.readString(file);
     replace(file, open.replace("port: 0}", "port: 0, api-keys: keys}"));
-    told();
-    assertThat(ask("")).startsWith("401");
-    assertThat(ask("first")).isEqualTo("200 one");
+    nextLine();
+    assertThat(send("")).startsWith("401");
+    assertThat(send("first")).isEqualTo("200 one");
     replace(keys, "ada " + ApiKey.of("ada", "second").sha256() + " admin\n");
-    told();
-    assertThat(ask("first")).startsWith("401");
-    assertThat(ask("second")).isEqualTo("200 one");
+    nextLine();
+    assertThat(send("first")).startsWith("401");
+    assertThat(send("second")).isEqualTo("200 one");
     var good = Files.readString(file);
     replace(file, good + "lisen: {}\n");
-    assertThat(told())
+    assertThat(nextLine())
         .startsWith("the settings stay as they were: " + file)
         .endsWith("did you mean 'listen'?");
-    assertThat(ask("second")).isEqualTo("200 one");
+    assertThat(send("second")).isEqualTo("200 one");
     replace(file, "workers: []\n");
-    assertThat(told()).contains("the settings stay as they were", "without a restart");
+    assertThat(nextLine()).contains("the settings stay as they were", "without a restart");
     Files.delete(file);
-    assertThat(told()).isEqualTo("the settings stay as they were: there is no file " + file);
-    assertThat(ask("second")).isEqualTo("200 one");
-    assertThat(ask("second")).isEqualTo("200 one");
+    assertThat(nextLine()).isEqualTo("the settings stay as they were: there is no file " + file);
+    assertThat(send("second")).isEqualTo("200 one");
+    assertThat(send("second")).isEqualTo("200 one");
     var other = good.replace("admin-port: 0", "admin-port: 1").replace("50ms", "60ms");
     replace(file, other);
-    assertThat(told())
+    assertThat(nextLine())
         .isEqualTo(
             "the settings were read again;"
                 + " a restart is needed for listen.admin-port, routing.probe-pace");
@@ -133,23 +133,23 @@ class ReloadTest {
   @Test
   void theQueueAndWhatIsAdmittedAreReplaced() throws Exception {
     one.hold = new CountDownLatch(1);
-    var underWay = CompletableFuture.supplyAsync(() -> ask(""));
+    var underWay = CompletableFuture.supplyAsync(() -> send(""));
     assertThat(one.begun.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
     var open = Files.readString(file);
     replace(file, open + "limits: {queue: {in-flight-max: 1, waiting-max: 0}}\n");
-    assertThat(told())
+    assertThat(nextLine())
         .isEqualTo(
             "the settings were read again;"
                 + " changed: limits.queue.in-flight-max, limits.queue.waiting-max");
-    assertThat(ask("")).startsWith("429 ").contains("queue is full");
+    assertThat(send("")).startsWith("429 ").contains("queue is full");
     replace(file, open + "limits: {admission: {policy: reject-all}}\n");
-    told();
-    assertThat(ask("")).startsWith("429 ").contains("not_admitted");
+    nextLine();
+    assertThat(send("")).startsWith("429 ").contains("not_admitted");
     replace(file, open);
-    told();
+    nextLine();
     one.hold.countDown();
     assertThat(underWay.get(20, TimeUnit.SECONDS)).isEqualTo("200 one");
-    assertThat(ask("")).isEqualTo("200 one");
+    assertThat(send("")).isEqualTo("200 one");
   }
 
   @Test
@@ -161,7 +161,7 @@ class ReloadTest {
     var text = Files.readString(file);
     var tls = "port: 0, tls-certificate: certificate.pem, tls-key: key.pem}";
     var secure = Files.writeString(folder.resolve("tls.yaml"), text.replace("port: 0}", tls));
-    var written = new Configuration(secure, Map.of(), Said.NOTHING.keys());
+    var written = new Configuration(secure, Map.of(), GivenOptions.NOTHING.keys());
     var lines = new LinkedBlockingQueue<String>();
     try (var served = Serving.of(written.read(), folder, "test");
         var _ = new Reload(written, written.read(), served, Duration.ofMillis(20), lines::add)) {
@@ -232,10 +232,10 @@ class ReloadTest {
 
   @Test
   void workersComeAndGoByTheApi() throws Exception {
-    assertThat(ask("")).isEqualTo("200 one");
+    assertThat(send("")).isEqualTo("200 one");
     var body = "{\"url\": \"%s\", \"name\": \"two\"}".formatted(two.url());
     assertThat(change("POST", "", body)).startsWith("200 ").contains("\"two\"");
-    assertThat(List.of(ask(""), ask(""))).containsExactlyInAnyOrder("200 one", "200 two");
+    assertThat(List.of(send(""), send(""))).containsExactlyInAnyOrder("200 one", "200 two");
     assertThat(change("POST", "", body)).startsWith("409 ").contains("comes from api");
     assertThat(change("POST", "", "{\"name\": \"three\"}")).startsWith("400 ").contains("url");
     assertThat(change("POST", "", "{\"url\": \"http://a:1\", \"rule\": \"both\"}"))
@@ -244,7 +244,7 @@ class ReloadTest {
     assertThat(change("DELETE", "?name=nobody", "")).startsWith("404 ");
     assertThat(change("DELETE", "?name=one", "")).startsWith("409 ").contains("settings");
     assertThat(change("DELETE", "?name=two", "")).startsWith("200 ");
-    assertThat(List.of(ask(""), ask(""))).containsExactly("200 one", "200 one");
+    assertThat(List.of(send(""), send(""))).containsExactly("200 one", "200 one");
   }
 
   @Test
@@ -254,16 +254,16 @@ class ReloadTest {
     two.hold = new CountDownLatch(1);
     var underWay =
         List.of(
-            CompletableFuture.supplyAsync(() -> ask("")),
-            CompletableFuture.supplyAsync(() -> ask("")));
+            CompletableFuture.supplyAsync(() -> send("")),
+            CompletableFuture.supplyAsync(() -> send("")));
     assertThat(two.begun.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
     assertThat(change("DELETE", "?name=two", "")).startsWith("200 ");
-    assertThat(ask("")).isEqualTo("200 one");
+    assertThat(send("")).isEqualTo("200 one");
     assertThat(change("POST", "", body)).startsWith("200 ");
     two.hold.countDown();
     var answers = underWay.stream().map(CompletableFuture::join).toList();
     assertThat(answers).containsExactlyInAnyOrder("200 one", "200 two");
-    assertThat(List.of(ask(""), ask(""))).containsExactlyInAnyOrder("200 one", "200 two");
+    assertThat(List.of(send(""), send(""))).containsExactlyInAnyOrder("200 one", "200 two");
   }
 
   private String change(String method, String query, String body) throws Exception {
@@ -291,7 +291,7 @@ class ReloadTest {
     Files.move(written, path, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
   }
 
-  private String told() throws InterruptedException {
+  private String nextLine() throws InterruptedException {
     var line = log.poll(20, TimeUnit.SECONDS);
     return line == null ? "nothing" : line;
   }
@@ -302,7 +302,7 @@ class ReloadTest {
   }
 
   /** The status, and who answered. */
-  private String ask(String key) {
+  private String send(String key) {
     var request =
         HttpRequest.newBuilder(URI.create(serving.gateway().url() + "/v1/completions"))
             .header("content-type", "application/json")

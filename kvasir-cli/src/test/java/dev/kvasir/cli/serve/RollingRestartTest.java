@@ -145,7 +145,7 @@ class RollingRestartTest {
             "--beta-coeffs=20000,20,100");
     var fleet = new CommandProcess(folder.resolve("fleet.log"), Map.of(), words);
     processes.add(fleet);
-    workers.addAll(fleet.until("faults").told("worker"));
+    workers.addAll(fleet.until("faults").values("worker"));
   }
 
   /** One that has begun to serve. */
@@ -172,7 +172,7 @@ class RollingRestartTest {
   }
 
   private static URI url(CommandProcess gateway) {
-    return URI.create(gateway.told("  endpoint").getFirst().replace("/v1", ""));
+    return URI.create(gateway.values("  endpoint").getFirst().replace("/v1", ""));
   }
 
   /** Asks every 100 ms, as a load balancer does. */
@@ -217,7 +217,7 @@ class RollingRestartTest {
       var known = List.copyOf(ready);
       var at = known.get(number % known.size());
       var stream = new OpenStream(List.of(at), "nobody", body(number));
-      callers.add(Thread.ofVirtual().start(() -> outcomes.add(stream.ask(0))));
+      callers.add(Thread.ofVirtual().start(() -> outcomes.add(stream.send(0))));
     }
   }
 

@@ -91,7 +91,7 @@ class ServeEventsTest {
     bearer = "ada-key";
     assertBeliefIsTruth(serving, List.of(MODEL, MODEL));
     bearer = "bob-key";
-    var other = ask(serving, MODEL);
+    var other = send(serving, MODEL);
     assertThat(List.of(other.believed(), other.cached())).containsExactly(0, 0);
   }
 
@@ -129,19 +129,19 @@ class ServeEventsTest {
                 new EngineEvent.Place("STORAGE", "LOCAL"),
                 List.of(),
                 EngineEvent.Group.ONLY)));
-    var heard = Pattern.compile("worker=\"[^\"]+\",reason=\"tier_unknown\"} 2\n");
-    for (int i = 0; i < 6_000 && !heard.matcher(metrics(serving)).find(); i++) Thread.sleep(10);
-    assertThat(heard.matcher(metrics(serving)).results().count()).isEqualTo(2);
+    var dropped = Pattern.compile("worker=\"[^\"]+\",reason=\"tier_unknown\"} 2\n");
+    for (int i = 0; i < 6_000 && !dropped.matcher(metrics(serving)).find(); i++) Thread.sleep(10);
+    assertThat(dropped.matcher(metrics(serving)).results().count()).isEqualTo(2);
     assertBeliefIsTruth(serving, List.of(MODEL, MODEL));
   }
 
   /** Asks for one prompt again and again: after the first time it is cached, and known to be. */
   private void assertBeliefIsTruth(Serving serving, List<String> models) throws Exception {
-    var first = ask(serving, models.getFirst());
+    var first = send(serving, models.getFirst());
     assertThat(first.believed()).isZero();
     awaitBlocks(serving, first.worker(), first.promptTokens() / BLOCK_TOKENS);
     for (var model : models.subList(1, models.size())) {
-      var seen = ask(serving, model);
+      var seen = send(serving, model);
       assertThat(seen.worker()).as("model '%s'", model).isEqualTo(first.worker());
       assertThat(seen.cached()).isGreaterThanOrEqualTo(96);
       assertThat(seen.believed()).as("model '%s'", model).isEqualTo(seen.cached());
@@ -177,7 +177,7 @@ class ServeEventsTest {
     return serving;
   }
 
-  private Seen ask(Serving serving, String model) throws Exception {
+  private Seen send(Serving serving, String model) throws Exception {
     var named = model.isEmpty() ? "" : "\"model\": \"" + model + "\", ";
     var body =
         "{%s\"messages\": [{\"role\": \"user\", \"content\": \"%s\"}], \"max_tokens\": 2}"

@@ -21,7 +21,7 @@ class ServeLogTest {
   @Test
   void textIsForPeople() {
     try (var log = new ServeLog(err, LogFormat.TEXT)) {
-      log.say("stopped.");
+      log.log("stopped.");
     }
     assertThat(written.toString().lines()).containsExactly("kvasir: stopped.");
   }
@@ -30,7 +30,7 @@ class ServeLogTest {
   void asJsonEveryLineIsAnObjectWithTimeLevelAndEvent() {
     var logger = System.getLogger("dev.kvasir.test");
     try (var log = new ServeLog(err, LogFormat.JSON)) {
-      log.say("workers were read \"again\"");
+      log.log("workers were read \"again\"");
       log.warn("anybody may ask");
       logger.log(WARNING, "disk slot {0} is quarantined: {1}", 7, "a\nbad\tday");
       logger.log(ERROR, "a step failed", new IllegalStateException("on purpose"));

@@ -69,7 +69,7 @@ class ServeTest {
       var instances = new ArrayList<String>();
       var cached = new ArrayList<Integer>();
       for (var word : List.of("lantern", "candle", "lantern")) {
-        var answer = ask(serving, word);
+        var answer = complete(serving, word);
         assertThat(answer.statusCode()).isEqualTo(200);
         instances.add(answer.headers().firstValue("x-kvasir-instance").orElse(""));
         cached.add(cached(answer));
@@ -97,7 +97,7 @@ class ServeTest {
     var file = Files.writeString(folder.resolve("kvasir.yaml"), yaml);
     try (var serving = embedded("--config", "" + file, "--capture", "" + capture)) {
       for (int i = 0; i < 9; i++) {
-        assertThat(ask(serving, "lantern number " + i % 3).statusCode()).isEqualTo(200);
+        assertThat(complete(serving, "lantern number " + i % 3).statusCode()).isEqualTo(200);
       }
       serving.drain();
     }
@@ -125,7 +125,7 @@ class ServeTest {
     var capture = folder.resolve("traffic.jsonl");
     try (var serving = embedded("--capture", "" + capture)) {
       // Its only step has just ended when it is answered.
-      assertThat(ask(serving.gateway().url(), "lantern", 1).statusCode()).isEqualTo(200);
+      assertThat(complete(serving.gateway().url(), "lantern", 1).statusCode()).isEqualTo(200);
       serving.drain();
     }
     assertThat(capture).content().contains("kvasir.steps.v1");
@@ -134,20 +134,20 @@ class ServeTest {
   @Test
   void aRestartFindsOnDiskWhatWasComputedBefore() throws Exception {
     try (var serving = embedded()) {
-      ask(serving, "lantern");
+      complete(serving, "lantern");
       serving.drain();
     }
     try (var serving = embedded()) {
       var tiers = requireNonNull(serving.embedded().orElseThrow().group().tiers());
       assertThat(requireNonNull(tiers.disk()).recovered()).isNotEmpty();
-      assertThat(cached(ask(serving, "lantern"))).isGreaterThanOrEqualTo(64);
+      assertThat(cached(complete(serving, "lantern"))).isGreaterThanOrEqualTo(64);
     }
   }
 
   @Test
   void theDashboardShowsEnginesTiersAndDecisions() throws Exception {
     try (var serving = embedded()) {
-      ask(serving, "lantern");
+      complete(serving, "lantern");
       var url = serving.gateway().url();
       assertThat(get(url + "/").body()).contains("<html");
       var state = JsonMapper.shared().readTree(get(url + "/dashboard/state").body());
@@ -172,8 +172,8 @@ class ServeTest {
     try (var network = Network.open(2);
         var model = settings.engines().load(folder);
         var workers = EmbeddedWorkers.start(network, model, settings, folder);
-        var gateway = Gateway.start(network, placing(workers), beside(workers))) {
-      var answer = ask(gateway.url(), "lantern");
+        var gateway = Gateway.start(network, placing(workers), extensions(workers))) {
+      var answer = complete(gateway.url(), "lantern");
       var headers = answer.headers();
       assertThat(headers.firstValue("x-kvasir-reason")).hasValue("forced");
       assertThat(headers.firstValue("x-kvasir-prefill-instance"))
@@ -192,8 +192,8 @@ class ServeTest {
         .with(Routing.DEFAULT.with(settings).by("balanced", "always"));
   }
 
-  private static Gateway.Beside beside(EmbeddedWorkers workers) {
-    return new Gateway.Beside(
+  private static Gateway.Extensions extensions(EmbeddedWorkers workers) {
+    return new Gateway.Extensions(
         "", () -> TieredCacheState.NONE, List.of(), UnaryOperator.identity(), workers.engines());
   }
 
@@ -204,7 +204,7 @@ class ServeTest {
         keys,
         "# of tests\nada " + "0".repeat(64) + " per-minute=60 tokens-per-minute=9000 at-once=4\n");
     try (var serving = embedded("--api-keys", keys.toString())) {
-      assertThat(ask(serving, "lantern").statusCode()).isEqualTo(401);
+      assertThat(complete(serving, "lantern").statusCode()).isEqualTo(401);
       assertThat(get(serving.gateway().url() + "/dashboard/state").statusCode()).isEqualTo(401);
     }
     for (var wrong : List.of("ada", "ada 12", "ada " + "0".repeat(64) + " boss", "")) {
@@ -220,7 +220,7 @@ class ServeTest {
     assumeTrue(Files.exists(LISTENING), "the kernel does not list its sockets");
     var before = listening();
     try (var serving = embedded()) {
-      assertThat(ask(serving, "lantern").statusCode()).isEqualTo(200);
+      assertThat(complete(serving, "lantern").statusCode()).isEqualTo(200);
       awaitBlocks(serving);
       var opened = listening();
       opened.removeAll(before);
@@ -266,12 +266,12 @@ class ServeTest {
   @Test
   void anEnginesOwnFiguresAreBesideThoseOfTheRouter() throws Exception {
     try (var serving = embedded()) {
-      ask(serving, "lantern");
-      var told = "";
+      complete(serving, "lantern");
+      var reported = "";
       for (var engine : List.of("engine-0", "engine-1")) {
-        told += get(serving.gateway().adminUrl() + "/metrics/" + engine).body();
+        reported += get(serving.gateway().adminUrl() + "/metrics/" + engine).body();
       }
-      assertThat(told)
+      assertThat(reported)
           .containsPattern("vllm:generation_tokens_total\\{model_name=\"[^\"]+\"} [1-9]");
       var unknown = get(serving.gateway().adminUrl() + "/metrics/engine-7");
       assertThat(unknown.statusCode()).isEqualTo(400);
@@ -303,8 +303,8 @@ class ServeTest {
     bearer = "of-ada";
     try (var serving = embedded("--api-keys", keys.toString())) {
       for (int round = 0; round < 2; round++) {
-        assertThat(cached(ask(serving, "lantern"))).isZero();
-        assertThat(cached(ask(serving, "lantern"))).isGreaterThanOrEqualTo(64);
+        assertThat(cached(complete(serving, "lantern"))).isZero();
+        assertThat(cached(complete(serving, "lantern"))).isGreaterThanOrEqualTo(64);
         awaitMetric(serving, "kvasir_tier_blocks\\{tier=\"disk\"} [1-9]");
         var reset = serving.gateway().adminUrl() + "/reset_prefix_cache";
         bearer = "of-nobody";
@@ -318,7 +318,7 @@ class ServeTest {
       serving.drain();
     }
     try (var serving = embedded("--api-keys", keys.toString())) {
-      assertThat(cached(ask(serving, "lantern"))).isZero();
+      assertThat(cached(complete(serving, "lantern"))).isZero();
     }
   }
 
@@ -338,14 +338,14 @@ class ServeTest {
     Files.writeString(keys, "ada " + ApiKey.of("ada", "opensesame").sha256());
     bearer = "opensesame";
     try (var serving = embedded("--api-keys", keys.toString())) {
-      ask(serving, "lantern");
+      complete(serving, "lantern");
       serving.drain();
     }
     var kept = folder.resolve("cache/tenant-secret");
     assertThat(Files.getPosixFilePermissions(kept))
         .containsExactlyInAnyOrder(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
     try (var serving = embedded("--api-keys", keys.toString())) {
-      assertThat(cached(ask(serving, "lantern"))).isGreaterThanOrEqualTo(64);
+      assertThat(cached(complete(serving, "lantern"))).isGreaterThanOrEqualTo(64);
     }
   }
 
@@ -353,7 +353,7 @@ class ServeTest {
   void aLongPromptIsPlacedElsewhereWithTheUsualThresholds() throws Exception {
     try (var serving = embedded("--placement=always")) {
       preamble = PREAMBLE.repeat(5);
-      var answer = ask(serving, "lantern");
+      var answer = complete(serving, "lantern");
       assertThat(answer.headers().firstValue("x-kvasir-prefill-instance")).isPresent();
       assertThat(cached(answer)).isGreaterThanOrEqualTo(256);
     }
@@ -372,15 +372,15 @@ class ServeTest {
     return Serving.of(settings(options), folder.resolve("cache"), "test");
   }
 
-  private HttpResponse<String> ask(Serving serving, String word) throws Exception {
-    return ask(serving.gateway().url(), word);
+  private HttpResponse<String> complete(Serving serving, String word) throws Exception {
+    return complete(serving.gateway().url(), word);
   }
 
-  private HttpResponse<String> ask(String url, String word) throws Exception {
-    return ask(url, word, 24);
+  private HttpResponse<String> complete(String url, String word) throws Exception {
+    return complete(url, word, 24);
   }
 
-  private HttpResponse<String> ask(String url, String word, int tokens) throws Exception {
+  private HttpResponse<String> complete(String url, String word, int tokens) throws Exception {
     var body =
         """
         {"messages": [{"role": "system", "content": "%s"},

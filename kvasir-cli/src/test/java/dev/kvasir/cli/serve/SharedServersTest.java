@@ -2,7 +2,7 @@ package dev.kvasir.cli.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cli.config.Said;
+import dev.kvasir.cli.config.GivenOptions;
 import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.net.redis.RedisServer;
 import dev.kvasir.tiers.s3.S3Server;
@@ -70,7 +70,7 @@ class SharedServersTest {
   }
 
   private void bringUp(RedisServer redis) throws Exception {
-    var computed = ask(servers.getFirst(), ONE);
+    var computed = complete(servers.getFirst(), ONE);
     assertThat(cached(computed)).isZero();
     long blocks = computed.at("/usage/prompt_tokens").asLong() / BLOCK_TOKENS;
     while (inRedis(redis) < blocks || inBucket("k").size() < blocks) Thread.sleep(20);
@@ -80,7 +80,7 @@ class SharedServersTest {
 
   /** All but the last token of the prompt need no computing, and the answer is the same. */
   private void assertBroughtUp(Serving server, String tier, JsonNode computed) throws Exception {
-    var brought = ask(server, ONE);
+    var brought = complete(server, ONE);
     int blocks = (brought.at("/usage/prompt_tokens").asInt() - 1) / BLOCK_TOKENS;
     assertThat(cached(brought)).isEqualTo(blocks * BLOCK_TOKENS);
     assertThat(brought.at("/choices/0/text")).isEqualTo(computed.at("/choices/0/text"));
@@ -94,7 +94,7 @@ class SharedServersTest {
     var answers =
         atOnce(
             servers.stream()
-                .<Callable<JsonNode>>map(server -> () -> ask(server, ANOTHER))
+                .<Callable<JsonNode>>map(server -> () -> complete(server, ANOTHER))
                 .toList());
     var texts = answers.stream().map(answer -> answer.at("/choices/0/text")).distinct();
     assertThat(texts).hasSize(1);
@@ -119,7 +119,7 @@ class SharedServersTest {
         tiers: {host: {blocks: 256}, disk: {blocks: 0}, %s}
         """
             .formatted(tiers));
-    var settings = new Configuration(file, Map.of(), Said.NOTHING.keys()).read();
+    var settings = new Configuration(file, Map.of(), GivenOptions.NOTHING.keys()).read();
     var serving = Serving.of(settings, own, "test");
     // On a busy machine the gateway listens before its engine has told what it serves.
     while (!get(serving.gateway().url() + "/v1/models").contains("kvasir-")) Thread.sleep(20);
@@ -134,7 +134,7 @@ class SharedServersTest {
     return results;
   }
 
-  private JsonNode ask(Serving server, String prompt) throws Exception {
+  private JsonNode complete(Serving server, String prompt) throws Exception {
     var body = JsonMapper.shared().createObjectNode().put("prompt", prompt);
     body.put("max_tokens", 4).put("ignore_eos", true);
     var request =
@@ -142,9 +142,9 @@ class SharedServersTest {
             .header("content-type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
             .build();
-    var said = client.send(request, BodyHandlers.ofString());
-    assertThat(said.statusCode()).as(said.body()).isEqualTo(200);
-    return JsonMapper.shared().readTree(said.body());
+    var response = client.send(request, BodyHandlers.ofString());
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return JsonMapper.shared().readTree(response.body());
   }
 
   private static int cached(JsonNode answer) {

@@ -52,7 +52,7 @@ final class SoakCaller {
     while (System.nanoTime() < endNanos && wrong.size() < 10) {
       try {
         switch (random.nextInt(5)) {
-          case 0 -> askWhole();
+          case 0 -> readWhole();
           case 1 -> stream(1 + random.nextInt(8));
           case 2 -> leaveBeforeTheAnswer();
           default -> stream(Integer.MAX_VALUE);
@@ -82,29 +82,29 @@ final class SoakCaller {
             more);
   }
 
-  private SoakConnection ask(String more) throws IOException {
+  private SoakConnection sendRequest(String more) throws IOException {
     if (connection == null) connection = new SoakConnection(url, PATIENCE);
     connection.send("/v1/chat/completions", question(more));
     return connection;
   }
 
-  private void askWhole() throws IOException {
-    var answer = ask("").answer();
+  private void readWhole() throws IOException {
+    var answer = sendRequest("").answer();
     var body = new String(answer.body().readAllBytes(), StandardCharsets.UTF_8);
     if (isServed(answer.status(), body)) whole++;
   }
 
   private void leaveBeforeTheAnswer() throws IOException, InterruptedException {
-    var asked = ask(STREAM);
+    var opened = sendRequest(STREAM);
     Thread.sleep(random.nextInt(60));
     left++;
-    if (random.nextBoolean()) asked.abort();
+    if (random.nextBoolean()) opened.abort();
     leave();
   }
 
   /** Reads so many events, or all there are. */
   private void stream(int events) throws IOException {
-    var answer = ask(STREAM).answer();
+    var answer = sendRequest(STREAM).answer();
     if (answer.status() != 200) {
       var body = new String(answer.body().readAllBytes(), StandardCharsets.UTF_8);
       isServed(answer.status(), body);

@@ -67,7 +67,7 @@ class SoakTest {
       assertThat(tally.left()).isGreaterThan(restarts);
       assertThat(settledBytes(sizes.getFirst() + GROWTH_BYTES_MAX))
           .isLessThan(sizes.getFirst() + GROWTH_BYTES_MAX);
-      booksAreEmpty(serving);
+      nothingIsBooked(serving);
       serving.drain();
     }
   }
@@ -85,12 +85,12 @@ class SoakTest {
   }
 
   private void restart(Serving serving, String engine) throws Exception {
-    var asked =
+    var request =
         HttpRequest.newBuilder(URI.create(serving.gateway().adminUrl() + "/workers/restart"))
             .header("content-type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString("{\"worker\": \"" + engine + "\"}"))
             .build();
-    var answer = client.sendAsync(asked, BodyHandlers.ofString());
+    var answer = client.sendAsync(request, BodyHandlers.ofString());
     await(serving, engine, "draining", answer);
     assertThat(answer.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
     await(serving, engine, "ready", new CompletableFuture<>());
@@ -117,8 +117,8 @@ class SoakTest {
   }
 
   private Iterable<tools.jackson.databind.JsonNode> workers(Serving serving) throws Exception {
-    var asked = URI.create(serving.gateway().adminUrl() + "/workers");
-    var answer = client.send(HttpRequest.newBuilder(asked).build(), BodyHandlers.ofString());
+    var request = URI.create(serving.gateway().adminUrl() + "/workers");
+    var answer = client.send(HttpRequest.newBuilder(request).build(), BodyHandlers.ofString());
     return JsonMapper.shared().readTree(answer.body()).path("workers");
   }
 
@@ -142,7 +142,7 @@ class SoakTest {
     return bytes;
   }
 
-  private void booksAreEmpty(Serving serving) throws Exception {
+  private void nothingIsBooked(Serving serving) throws Exception {
     var group = serving.embedded().orElseThrow().group();
     assertThat(group.drain(Duration.ofSeconds(30))).isTrue();
     for (var worker : workers(serving)) {

@@ -2,8 +2,8 @@ package dev.kvasir.cli.simulate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cli.config.GivenOptions;
 import dev.kvasir.cli.config.KeyPaths;
-import dev.kvasir.cli.config.Said;
 import dev.kvasir.cli.settings.Configuration;
 import dev.kvasir.cli.settings.Deployment;
 import dev.kvasir.spec.SpecError;
@@ -61,7 +61,8 @@ class SameSettingsTest {
       if (key.isOfList()) continue;
       var value = value(key);
       var file = file(key.path(), value);
-      var served = read(() -> new Configuration(file, Map.of(), Said.NOTHING.keys()).read());
+      var served =
+          read(() -> new Configuration(file, Map.of(), GivenOptions.NOTHING.keys()).read());
       var simulated = read(() -> simulated(file));
       var differing = new LinkedHashMap<>(simulated);
       differing.entrySet().removeAll(served.entrySet());
@@ -87,7 +88,7 @@ class SameSettingsTest {
   }
 
   private static void assertSameTiers(Path file) throws IOException {
-    var served = new Configuration(file, Map.of(), Said.NOTHING.keys()).read();
+    var served = new Configuration(file, Map.of(), GivenOptions.NOTHING.keys()).read();
     assertThat(simulated(file).tiers()).isEqualTo(served.tiers());
   }
 
@@ -103,7 +104,7 @@ class SameSettingsTest {
               - {url: "http://c:8000", events: "tcp://c:5557", replay: "tcp://c:5558"}
             tiers: [{kind: host, size: 1GiB}, {kind: object, look-time: 1s}, {kind: disk}]
             """);
-    var served = new Configuration(file, Map.of(), Said.NOTHING.keys()).read();
+    var served = new Configuration(file, Map.of(), GivenOptions.NOTHING.keys()).read();
     assertThat(simulated(file)).isEqualTo(served);
     assertThat(served.workers()).hasSize(3);
     assertThat(served.naming()).isEqualTo(simulated(file).naming());
@@ -113,14 +114,14 @@ class SameSettingsTest {
   void everyKeyOfTheDeploymentCanBeSweptUnlessItSaysNothingOfTheRun() {
     for (var key : KeyPaths.of(Deployment.DEFAULT)) {
       if (key.isOfList()) continue;
-      String said = "";
+      String output = "";
       try {
         assertThat(Dimension.parse(key.path() + "=1;2").path()).isEqualTo(key.path());
       } catch (IllegalArgumentException refused) {
-        said = String.valueOf(refused.getMessage());
+        output = String.valueOf(refused.getMessage());
       }
       boolean isUnsimulated = key.path().matches("(listen|files)\\..*|cache");
-      assertThat(said.contains("would give the same run each time"))
+      assertThat(output.contains("would give the same run each time"))
           .as(key.path())
           .isEqualTo(isUnsimulated);
     }
@@ -152,7 +153,7 @@ class SameSettingsTest {
 
   private static String refusal(Path file) throws IOException {
     try {
-      new Configuration(file, Map.of(), Said.NOTHING.keys()).read().requireServable();
+      new Configuration(file, Map.of(), GivenOptions.NOTHING.keys()).read().requireServable();
       return "";
     } catch (SpecError unread) {
       return "";

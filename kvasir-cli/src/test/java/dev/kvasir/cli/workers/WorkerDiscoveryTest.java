@@ -197,7 +197,7 @@ class WorkerDiscoveryTest {
       assertThat(lookup.workers().getFirst().events()).isEqualTo("tcp://10.0.0.7:5557");
       assertThat(lookup.workers().getFirst().tier()).isEqualTo("tcp://10.0.0.7:5570");
       assertThat(lookup.workers().getFirst().tierReplay()).isEmpty();
-      assertThat(server.asked.poll())
+      assertThat(server.received.poll())
           .isEqualTo(
               "Bearer secret /apis/discovery.k8s.io/v1/namespaces/models/endpointslices"
                   + "?labelSelector=kubernetes.io%2Fservice-name%3Dvllm&resourceVersion=0");
@@ -219,7 +219,7 @@ class WorkerDiscoveryTest {
       assertThat(lookup.workers())
           .extracting(WorkerSettings::url)
           .containsExactly("http://10.0.0.7:8000");
-      assertThat(server.asked.poll())
+      assertThat(server.received.poll())
           .isEqualTo(
               "null /api/v1/namespaces/models/pods?labelSelector=app%3Dvllm&resourceVersion=0");
       assertThatThrownBy(
@@ -245,7 +245,8 @@ class WorkerDiscoveryTest {
       assertThat(lookup.workers())
           .extracting(WorkerSettings::url)
           .containsExactly("http://10.0.0.7:8123");
-      assertThat(server.asked).anyMatch(each -> each.contains("labelSelector=a%3Db%2Capp%3Dvllm&"));
+      assertThat(server.received)
+          .anyMatch(each -> each.contains("labelSelector=a%3Db%2Capp%3Dvllm&"));
     }
   }
 
@@ -392,7 +393,7 @@ class WorkerDiscoveryTest {
   /** Answers as the API server of Kubernetes does; without an answer it refuses. */
   private static final class ApiServer implements AutoCloseable {
     private final HttpServer server;
-    private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> received = new LinkedBlockingQueue<>();
     private final BlockingQueue<OutputStream> watches = new LinkedBlockingQueue<>();
     private final Map<String, String> answers = new ConcurrentHashMap<>();
     private volatile String answer = "";
@@ -406,7 +407,7 @@ class WorkerDiscoveryTest {
     private void answer(HttpExchange exchange) throws IOException {
       var key = exchange.getRequestHeaders().getFirst("authorization");
       var uri = exchange.getRequestURI().toString();
-      asked.add(key + " " + uri);
+      received.add(key + " " + uri);
       if (uri.contains("watch=1")) {
         exchange.sendResponseHeaders(200, 0);
         watches.add(exchange.getResponseBody());

@@ -170,7 +170,7 @@ public final class AheadSteps implements AnswerSteps {
     newest = flight;
     launch(flight);
     if (flight.awaited) return;
-    if (before == null) loop.execute(() -> tellLaunched(flight));
+    if (before == null) loop.execute(() -> reportLaunched(flight));
     else before.next = flight;
   }
 
@@ -295,7 +295,7 @@ public final class AheadSteps implements AnswerSteps {
     isWaitedFor = answers.size() > 0;
     flight.done.accept(result);
     var next = flight.next;
-    if (next != null) tellLaunched(next);
+    if (next != null) reportLaunched(next);
     isWaitedFor = answers.size() > 0;
     if (newest == null) {
       var waiting = List.copyOf(this.landing);
@@ -305,7 +305,7 @@ public final class AheadSteps implements AnswerSteps {
   }
 
   private ModelBackend.StepResult landed(Flight flight, Landing landing) {
-    tellTime(flight, landing);
+    reportTime(flight, landing);
     var sampled = new ArrayList<Sampled>(flight.samples.size());
     var stopped = new ArrayList<Sequence>();
     int sample = 0;
@@ -316,7 +316,7 @@ public final class AheadSteps implements AnswerSteps {
       generation.landed();
       if (generation.isOver()) continue;
       var choice = choice(turn, landing, at);
-      if (generation.take(choice)) stopped.add(generation.sequence());
+      if (generation.add(choice)) stopped.add(generation.sequence());
       sampled.add(new Sampled(generation.sequence(), choice.token()));
     }
     return new ModelBackend.StepResult.Landed(sampled, stopped, List.of());
@@ -327,7 +327,7 @@ public final class AheadSteps implements AnswerSteps {
     return new ModelBackend.StepResult.Failed(reason);
   }
 
-  private void tellTime(Flight flight, Landing landing) {
+  private void reportTime(Flight flight, Landing landing) {
     long idle = flight.follows ? landing.idleNanos : 0;
     computingNanos += landing.nanos;
     idleNanos += idle;
@@ -347,7 +347,7 @@ public final class AheadSteps implements AnswerSteps {
         landing.logits.get(sample), settings, generation.history(), generation.length());
   }
 
-  private static void tellLaunched(Flight flight) {
+  private static void reportLaunched(Flight flight) {
     if (!flight.over) flight.done.accept(ModelBackend.StepResult.LAUNCHED);
   }
 }

@@ -51,7 +51,7 @@ public final class CpuSteps implements StepRunner {
   @Override
   public void run(Batch batch, List<AnswerStep> turns, Consumer<StepOutcome> done) {
     thread.turn(
-        askedNanos(batch),
+        requestedNanos(batch),
         begunNanos -> {
           var outcome = compute(turns);
           loop.execute(
@@ -64,11 +64,11 @@ public final class CpuSteps implements StepRunner {
   }
 
   /**
-   * Returns when the step was asked for. A sequence that decodes was in the step before, too: since
-   * then there was only planning and telling, which an answer waits for as it does for the step
+   * Returns when the step was requested. A sequence that decodes was in the step before, too: since
+   * then there was only planning and reporting, which an answer waits for as it does for the step
    * itself.
    */
-  private long askedNanos(Batch batch) {
+  private long requestedNanos(Batch batch) {
     return batch.decodes() > 0 ? overNanos : System.nanoTime();
   }
 

@@ -124,8 +124,8 @@ public final class Generation implements BlockNames, SequenceListener {
     return begun;
   }
 
-  /** Takes the next token; tells whether it ends the answer before its longest length. */
-  boolean take(TokenChoice choice) {
+  /** Adds the next token; returns whether it ends the answer before its maximum length. */
+  boolean add(TokenChoice choice) {
     int token = choice.token();
     answered++;
     tokens.append(token);
@@ -165,7 +165,7 @@ public final class Generation implements BlockNames, SequenceListener {
 
   @Override
   public void ended(Sequence sequence, Sequence.End end) {
-    var told =
+    var outcome =
         switch (end) {
           case Sequence.End.Finished() ->
               stopped ? new GenerationEnd.Stopped() : new GenerationEnd.Full();
@@ -173,7 +173,7 @@ public final class Generation implements BlockNames, SequenceListener {
           case Sequence.End.Refused(String reason) -> new GenerationEnd.Refused(reason);
           case Sequence.End.Failed(String reason) -> new GenerationEnd.Failed(reason);
         };
-    fail(told);
+    fail(outcome);
   }
 
   /** Ends it, from outside of the engine too. */

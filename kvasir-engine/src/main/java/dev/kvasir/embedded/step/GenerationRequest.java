@@ -66,10 +66,10 @@ public record GenerationRequest(
     stops = List.copyOf(stops);
   }
 
-  /** This request, of which that is said. */
-  public GenerationRequest saying(SessionHint said) {
+  /** Returns this request with the given session hint. */
+  public GenerationRequest withHint(SessionHint given) {
     return new GenerationRequest(
-        id, salt, prompt, names, tokensMin, tokensMax, sampling, stops, priority, said);
+        id, salt, prompt, names, tokensMin, tokensMax, sampling, stops, priority, given);
   }
 
   /** This request, of whose blocks these names are known. */

@@ -49,11 +49,12 @@ public final class SampledSteps implements AnswerSteps {
   private static ModelBackend.StepResult result(List<AnswerStep> turns, StepOutcome outcome) {
     return switch (outcome) {
       case StepOutcome.Broken(String reason) -> new ModelBackend.StepResult.Failed(reason);
-      case StepOutcome.Chosen chosen -> taken(turns, chosen);
+      case StepOutcome.Chosen chosen -> stepResult(turns, chosen);
     };
   }
 
-  private static ModelBackend.StepResult taken(List<AnswerStep> turns, StepOutcome.Chosen chosen) {
+  private static ModelBackend.StepResult stepResult(
+      List<AnswerStep> turns, StepOutcome.Chosen chosen) {
     var sampled = new ArrayList<Sampled>(turns.size());
     var stopped = new ArrayList<Sequence>();
     for (int i = 0; i < turns.size(); i++) {
@@ -61,7 +62,7 @@ public final class SampledSteps implements AnswerSteps {
       if (choice.isEmpty()) continue;
       var generation = turns.get(i).generation();
       var sequence = generation.sequence();
-      if (generation.take(choice.get())) stopped.add(sequence);
+      if (generation.add(choice.get())) stopped.add(sequence);
       sampled.add(new Sampled(sequence, choice.get().token()));
     }
     return new ModelBackend.StepResult.Landed(sampled, stopped, List.of());

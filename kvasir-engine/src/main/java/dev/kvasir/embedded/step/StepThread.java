@@ -15,14 +15,14 @@ public final class StepThread implements AutoCloseable {
   /**
    * Runs it after all that came before.
    *
-   * @param askedNanos since when somebody waits for it
+   * @param requestedNanos since when somebody waits for it
    * @param task hears when its turn began: when it was asked for, or when the one before was over.
    *     What it took the thread to wake up counts to the turn
    */
-  public void turn(long askedNanos, LongConsumer task) {
+  public void turn(long requestedNanos, LongConsumer task) {
     thread.execute(
         () -> {
-          task.accept(Math.max(askedNanos, freeNanos));
+          task.accept(Math.max(requestedNanos, freeNanos));
           freeNanos = System.nanoTime();
         });
   }

@@ -241,7 +241,7 @@ public final class ZmtpConnection {
         came(length - count);
         return count;
       } catch (SocketTimeoutException e) {
-        askAfter(silences);
+        pingAfter(silences);
       }
     }
   }
@@ -262,7 +262,7 @@ public final class ZmtpConnection {
         "the handshake took more than " + times.handshake().toMillis() + " ms");
   }
 
-  private void askAfter(int silences) throws SocketTimeoutException {
+  private void pingAfter(int silences) throws SocketTimeoutException {
     if (!ready || !pings) return;
     var silence = times.ping().multipliedBy(silences);
     if (silence.minus(times.ping()).compareTo(times.answer()) >= 0) {

@@ -43,7 +43,7 @@ class ZmtpSocketTest {
 
   private final ServerSocket server;
   private final List<AutoCloseable> opened = new ArrayList<>();
-  private final Heard heard = new Heard();
+  private final Received received = new Received();
 
   ZmtpSocketTest() throws IOException {
     server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -57,7 +57,7 @@ class ZmtpSocketTest {
   }
 
   /** Subscribes to everything, and keeps what comes. */
-  private static final class Heard implements ZmtpSocket.Receiver {
+  private static final class Received implements ZmtpSocket.Receiver {
     private final LinkedBlockingQueue<String> messages = new LinkedBlockingQueue<>();
     private final LinkedBlockingQueue<String> excesses = new LinkedBlockingQueue<>();
     private final Semaphore room = new Semaphore(1_000_000);
@@ -89,7 +89,7 @@ class ZmtpSocketTest {
   }
 
   private ZmtpSocket socket(String address, ZmtpRole role, ZmtpTimes times) throws IOException {
-    var socket = new ZmtpSocket("test", address, role, times, FRAME_BYTES_MAX, heard);
+    var socket = new ZmtpSocket("test", address, role, times, FRAME_BYTES_MAX, received);
     opened.add(socket);
     socket.start();
     return socket;
@@ -110,7 +110,7 @@ class ZmtpSocketTest {
     for (int i = 0; i < 100; i++) {
       try {
         accept().shakeHands(0, "PUB").send(RawPeer.frame(0, "right"));
-        assertThat(heard.next()).isEqualTo("right");
+        assertThat(received.next()).isEqualTo("right");
         return;
       } catch (SocketException | EOFException e) {
         // The handshake took too long.
@@ -131,7 +131,7 @@ class ZmtpSocketTest {
     assertThat(subscription.flags()).isZero();
     assertThat(subscription.text()).isEqualTo("\1kv");
     peer.send(RawPeer.frame(FrameReader.MORE, "topic")).send(RawPeer.frame(0, "batch"));
-    assertThat(heard.next()).isEqualTo("topic,batch");
+    assertThat(received.next()).isEqualTo("topic,batch");
   }
 
   @Test
@@ -143,7 +143,7 @@ class ZmtpSocketTest {
         .isEqualTo("\5READY\13Socket-Type\0\0\0\6DEALER\10Identity\0\0\0\0");
     other.send(RawPeer.ready("DEALER")).awaitEnd();
     accept().shakeHands(0, "ROUTER").send(RawPeer.frame(0, "answer"));
-    assertThat(heard.next()).isEqualTo("answer");
+    assertThat(received.next()).isEqualTo("answer");
   }
 
   @Test
@@ -168,7 +168,7 @@ class ZmtpSocketTest {
             })
         .isInstanceOf(SocketException.class);
     acceptRight();
-    assertThat(heard.messages).isEmpty();
+    assertThat(received.messages).isEmpty();
   }
 
   @Test
@@ -179,7 +179,7 @@ class ZmtpSocketTest {
     peer.dribble(RawPeer.frame(FrameReader.MORE, "topic"), 1);
     var longFrame = ByteBuffer.allocate(9 + 300).put((byte) FrameReader.LONG).putLong(300);
     peer.dribble(longFrame.put("x".repeat(300).getBytes(US_ASCII)).array(), 0);
-    assertThat(heard.next()).isEqualTo("topic," + "x".repeat(300));
+    assertThat(received.next()).isEqualTo("topic," + "x".repeat(300));
   }
 
   @Test
@@ -194,7 +194,7 @@ class ZmtpSocketTest {
     var answer = peer.receive();
     assertThat(answer.flags()).isEqualTo(FrameReader.COMMAND);
     assertThat(answer.text()).isEqualTo("\4PONGwords");
-    assertThat(heard.next()).isEqualTo("topic,batch");
+    assertThat(received.next()).isEqualTo("topic,batch");
   }
 
   @Test
@@ -219,7 +219,7 @@ class ZmtpSocketTest {
     peer.send(RawPeer.frame(FrameReader.COMMAND, "\4PING\0\0"));
     assertThat(peer.receive().text()).isEqualTo("\4PONG");
     peer.send(RawPeer.frame(0, "there"));
-    assertThat(heard.next()).isEqualTo("there");
+    assertThat(received.next()).isEqualTo("there");
   }
 
   @Test
@@ -259,7 +259,7 @@ class ZmtpSocketTest {
       peer.awaitEnd();
     }
     acceptRight();
-    assertThat(heard.excesses).isEmpty();
+    assertThat(received.excesses).isEmpty();
   }
 
   @Test
@@ -280,7 +280,7 @@ class ZmtpSocketTest {
   private void exceed(byte[] bytes, String what) throws Exception {
     var peer = accept().shakeHands(0, "PUB");
     peer.send(bytes);
-    assertThat(heard.excesses.poll(30, TimeUnit.SECONDS)).isEqualTo(what);
+    assertThat(received.excesses.poll(30, TimeUnit.SECONDS)).isEqualTo(what);
     peer.awaitEnd();
   }
 
@@ -296,15 +296,15 @@ class ZmtpSocketTest {
 
   @Test
   void nothingIsReadWhereThereIsNoRoom() throws Exception {
-    heard.room.drainPermits();
+    received.room.drainPermits();
     subscribe(PATIENT);
     var peer = accept().shakeHands(0, "PUB");
     for (int i = 0; i < 20; i++) peer.send(RawPeer.frame(0, "m" + i));
-    heard.room.release(3);
-    for (int i = 0; i < 3; i++) assertThat(heard.next()).isEqualTo("m" + i);
-    assertThat(heard.messages.poll(50, TimeUnit.MILLISECONDS)).isNull();
-    heard.room.release(1_000);
-    for (int i = 3; i < 20; i++) assertThat(heard.next()).isEqualTo("m" + i);
+    received.room.release(3);
+    for (int i = 0; i < 3; i++) assertThat(received.next()).isEqualTo("m" + i);
+    assertThat(received.messages.poll(50, TimeUnit.MILLISECONDS)).isNull();
+    received.room.release(1_000);
+    for (int i = 3; i < 20; i++) assertThat(received.next()).isEqualTo("m" + i);
   }
 
   @Test
@@ -324,7 +324,7 @@ class ZmtpSocketTest {
     for (int i = 0; i < 1_000; i++) {
       try (var peer = new RawPeer(new Socket(InetAddress.getLoopbackAddress(), port))) {
         peer.shakeHands(0, "PUB").send(RawPeer.frame(0, "right"));
-        assertThat(heard.next()).isEqualTo("right");
+        assertThat(received.next()).isEqualTo("right");
         return;
       } catch (IOException e) {
         Thread.sleep(10);
@@ -347,7 +347,7 @@ class ZmtpSocketTest {
     }
     for (var peer : peers) {
       peer.send(RawPeer.frame(0, "m"));
-      assertThat(heard.next()).isEqualTo("m");
+      assertThat(received.next()).isEqualTo("m");
     }
     peers.getFirst().close();
     assertHeardAt(socket.port());
@@ -380,7 +380,7 @@ class ZmtpSocketTest {
         socket("tcp://" + host + ":" + six.getLocalPort(), ZmtpRole.SUB, PATIENT);
         try (var peer = new RawPeer(six.accept())) {
           peer.shakeHands(0, "PUB").send(RawPeer.frame(0, host));
-          assertThat(heard.next()).isEqualTo(host);
+          assertThat(received.next()).isEqualTo(host);
         }
         opened.removeLast().close();
       }

@@ -43,8 +43,9 @@ final class CaptureLine {
     line.put("arrival_us", originMicros + request.receivedNanos() / NANOS_PER_MICRO);
     line.put("prompt_tokens", request.names().tokens());
     // Of a prompt that was named by its bytes the router knows no tokens; the worker does.
-    int told = ending.usage().promptTokens();
-    if (told > 0 && told != request.names().tokens()) line.put("told_prompt_tokens", told);
+    int reported = ending.usage().promptTokens();
+    if (reported > 0 && reported != request.names().tokens())
+      line.put("told_prompt_tokens", reported);
     line.put("output_tokens", ending.outputTokens());
     if (request.names().isWhole(blockTokens) && !request.names().blocks().isEmpty()) {
       line.put("block_tokens", blockTokens);

@@ -33,7 +33,7 @@ public final class EventMetrics {
   /** The sums of one worker. */
   private static final class Sums {
     private long expected;
-    private long told;
+    private long reported;
     private long exact;
     private long tooFew;
     private long tooMany;
@@ -50,7 +50,7 @@ public final class EventMetrics {
   public static final MetricSet<EventMetrics> METRICS =
       new MetricSet<EventMetrics>()
           .per(EventMetrics::answers, EventMetrics::labels, EventMetrics::answers)
-          .per(EventMetrics::heard, EventMetrics::labels, EventMetrics::events);
+          .per(EventMetrics::countsByWorker, EventMetrics::labels, EventMetrics::events);
 
   private final GatewayWorkers workers;
   private final Map<String, Sums> byWorker = new TreeMap<>();
@@ -68,7 +68,7 @@ public final class EventMetrics {
     int expected = route.promptTokens() - route.uncachedTokens();
     var sums = byWorker.computeIfAbsent(decision.decode(), _ -> new Sums());
     sums.expected += expected;
-    sums.told += usage.cachedTokens();
+    sums.reported += usage.cachedTokens();
     if (expected == usage.cachedTokens()) sums.exact++;
     else if (expected < usage.cachedTokens()) sums.tooFew++;
     else sums.tooMany++;
@@ -80,7 +80,7 @@ public final class EventMetrics {
 
   private void judge(String worker, Sums sums) {
     boolean differs = sums.difference > DIFFERENCE_MAX * sums.promptTokens;
-    if (differs != sums.differs && isHeard(worker)) {
+    if (differs != sums.differs && isSubscribed(worker)) {
       sums.differs = differs;
       if (differs) {
         LOG.log(
@@ -101,7 +101,7 @@ public final class EventMetrics {
     sums.difference = 0;
   }
 
-  private boolean isHeard(String worker) {
+  private boolean isSubscribed(String worker) {
     return workers.entries().stream()
         .anyMatch(entry -> entry.worker().events() != null && entry.worker().name().equals(worker));
   }
@@ -114,7 +114,7 @@ public final class EventMetrics {
         .counter(
             "kvasir_worker_actual_cached_tokens_total",
             "Cached tokens that the worker reported, of the same requests.",
-            e -> e.getValue().told)
+            e -> e.getValue().reported)
         .counters(
             "kvasir_worker_predictions_total",
             "Answers by how the expected cached tokens compare with those reported.",
@@ -163,13 +163,13 @@ public final class EventMetrics {
     return byWorker.entrySet();
   }
 
-  private Set<Map.Entry<String, WorkerEvents.Counts>> heard() {
-    var heard = new TreeMap<String, WorkerEvents.Counts>();
+  private Set<Map.Entry<String, WorkerEvents.Counts>> countsByWorker() {
+    var countsByName = new TreeMap<String, WorkerEvents.Counts>();
     for (var entry : workers.shown()) {
       var events = entry.worker().events();
-      if (events != null) heard.put(entry.worker().name(), events.counts());
+      if (events != null) countsByName.put(entry.worker().name(), events.counts());
     }
-    return heard.entrySet();
+    return countsByName.entrySet();
   }
 
   private static List<Label> labels(Map.Entry<String, ?> row) {

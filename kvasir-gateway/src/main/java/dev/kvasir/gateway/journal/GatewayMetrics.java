@@ -84,8 +84,8 @@ public final class GatewayMetrics {
   private long retries;
   private long promptTokens;
   private long expectedTokens;
-  private long toldPromptTokens;
-  private long toldCachedTokens;
+  private long reportedPromptTokens;
+  private long reportedCachedTokens;
   private long outputTokens;
 
   void count(Decision decision) {
@@ -103,8 +103,8 @@ public final class GatewayMetrics {
     expectedTokens += route.promptTokens() - route.uncachedTokens();
     outputTokens += ending.outputTokens();
     if (ending.usage().promptTokens() >= 0 && ending.usage().cachedTokens() >= 0) {
-      toldPromptTokens += ending.usage().promptTokens();
-      toldCachedTokens += ending.usage().cachedTokens();
+      reportedPromptTokens += ending.usage().promptTokens();
+      reportedCachedTokens += ending.usage().cachedTokens();
     }
   }
 
@@ -157,9 +157,9 @@ public final class GatewayMetrics {
           .once(GatewayMetrics::requests)
           .once(GatewayMetrics::index)
           .per(GatewayMetrics::rows, GatewayMetrics::labels, GatewayMetrics::workers)
-          .per(GatewayMetrics::rows, GatewayMetrics::labels, GatewayMetrics::told);
+          .per(GatewayMetrics::rows, GatewayMetrics::labels, GatewayMetrics::addWorkerReports);
 
-  /** The share of cached tokens is told over told, not a mean of rates. */
+  /** The share of cached tokens is the quotient of two reported sums, not a mean of rates. */
   private static void requests(Rows<Source> rows) {
     rows.counter("kvasir_retries_total", "Attempts after the first.", s -> s.counts.retries)
         .counter("kvasir_prompt_tokens_total", "Tokens of prompts.", s -> s.counts.promptTokens)
@@ -170,11 +170,11 @@ public final class GatewayMetrics {
         .counter(
             "kvasir_told_prompt_tokens_total",
             "Tokens of prompts that workers reported, where they report cached ones.",
-            s -> s.counts.toldPromptTokens)
+            s -> s.counts.reportedPromptTokens)
         .counter(
             "kvasir_told_cached_tokens_total",
             "Cached tokens that workers reported, local and external.",
-            s -> s.counts.toldCachedTokens)
+            s -> s.counts.reportedCachedTokens)
         .counter("kvasir_output_tokens_total", "Tokens of answers.", s -> s.counts.outputTokens)
         .histogram(
             "kvasir_time_to_first_token_seconds",
@@ -248,8 +248,8 @@ public final class GatewayMetrics {
     return held;
   }
 
-  /** Adds what workers tell of themselves at /metrics; nothing of one that has not told lately. */
-  private static void told(Rows<Row> rows) {
+  /** Adds the signals that workers report at /metrics; none of a worker without a recent report. */
+  private static void addWorkerReports(Rows<Row> rows) {
     rows.gauge(
             "kvasir_worker_told_waiting",
             "Requests that wait there, by its own account.",

@@ -46,8 +46,8 @@ public final class NameKey {
   }
 
   /** Returns the salt of a tenant's blocks; what the caller asked for is part of it. */
-  public String salt(String tenant, String asked) {
-    var message = (tenant.length() + ":" + tenant + asked).getBytes(StandardCharsets.UTF_8);
+  public String salt(String tenant, String requested) {
+    var message = (tenant.length() + ":" + tenant + requested).getBytes(StandardCharsets.UTF_8);
     return HexFormat.of().formatHex(sign(message));
   }
 }

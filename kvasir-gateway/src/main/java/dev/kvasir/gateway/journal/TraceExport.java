@@ -63,7 +63,7 @@ final class TraceExport implements AutoCloseable {
       boolean open = true;
       while (open) {
         var some = new ArrayList<Decision>();
-        open = take(some);
+        open = collect(some);
         if (!some.isEmpty()) send(client, some);
       }
     } catch (InterruptedException e) {
@@ -72,7 +72,7 @@ final class TraceExport implements AutoCloseable {
   }
 
   /** Waits until there is something, and a little for more; false where no more will come. */
-  private boolean take(List<Decision> some) throws InterruptedException {
+  private boolean collect(List<Decision> some) throws InterruptedException {
     var next = waiting.take();
     long until = System.nanoTime() + PACE.toNanos();
     while (next != null && next.isPresent()) {

@@ -20,8 +20,8 @@ public record TraceMark(String trace, String span, String parent, boolean sample
       Pattern.compile("00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]([0-9a-f])");
 
   /** A span in the trace that the caller told of, or in a new one. */
-  public static TraceMark of(@Nullable String told) {
-    var match = TOLD.matcher(told == null ? "" : told);
+  public static TraceMark of(@Nullable String header) {
+    var match = TOLD.matcher(header == null ? "" : header);
     if (!match.matches()) return new TraceMark(digits() + digits(), digits(), "", true);
     boolean sampled = Character.digit(match.group(3).charAt(0), 16) % 2 == 1;
     return new TraceMark(match.group(1), digits(), match.group(2), sampled);

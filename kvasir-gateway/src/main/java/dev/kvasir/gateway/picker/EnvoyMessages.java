@@ -60,20 +60,20 @@ final class EnvoyMessages {
   }
 
   /** Message of Envoy about a request or its answer. */
-  sealed interface Told {
+  sealed interface EnvoyMessage {
     Side side();
   }
 
-  record Headers(Side side, Map<String, String> all, boolean isLast) implements Told {
+  record Headers(Side side, Map<String, String> all, boolean isLast) implements EnvoyMessage {
     @Nullable
     String get(String name) {
       return all.get(name);
     }
   }
 
-  record Body(Side side, Buffer bytes, boolean isLast) implements Told {}
+  record Body(Side side, Buffer bytes, boolean isLast) implements EnvoyMessage {}
 
-  record Trailers(Side side) implements Told {}
+  record Trailers(Side side) implements EnvoyMessage {}
 
   /**
    * A message of Envoy.
@@ -83,28 +83,28 @@ final class EnvoyMessages {
    * @param isObserved whether no answer is expected
    */
   record Incoming(
-      Told told,
+      EnvoyMessage message,
       @Nullable List<String> subset,
       @Nullable BodyMode request,
       @Nullable BodyMode response,
       boolean isObserved) {}
 
   /** Throws {@link Malformed} for what is no such message. */
-  static Incoming read(Buffer message) {
-    var reader = new Reader(message);
-    Told told = null;
+  static Incoming read(Buffer bytes) {
+    var reader = new Reader(bytes);
+    EnvoyMessage message = null;
     List<String> subset = null;
     BodyMode request = null;
     BodyMode response = null;
     boolean isObserved = false;
     while (reader.next()) {
       switch (reader.field()) {
-        case 2 -> told = headers(Side.REQUEST, reader.message());
-        case 3 -> told = headers(Side.RESPONSE, reader.message());
-        case 4 -> told = body(Side.REQUEST, reader.message());
-        case 5 -> told = body(Side.RESPONSE, reader.message());
-        case 6 -> told = new Trailers(Side.REQUEST);
-        case 7 -> told = new Trailers(Side.RESPONSE);
+        case 2 -> message = headers(Side.REQUEST, reader.message());
+        case 3 -> message = headers(Side.RESPONSE, reader.message());
+        case 4 -> message = body(Side.REQUEST, reader.message());
+        case 5 -> message = body(Side.RESPONSE, reader.message());
+        case 6 -> message = new Trailers(Side.REQUEST);
+        case 7 -> message = new Trailers(Side.RESPONSE);
         case 8 -> subset = subset(reader.message());
         case 10 -> isObserved = reader.isTrue();
         case 11 -> {
@@ -114,8 +114,8 @@ final class EnvoyMessages {
         default -> {}
       }
     }
-    if (told == null) throw new Malformed("neither headers nor a body nor trailers");
-    return new Incoming(told, subset, request, response, isObserved);
+    if (message == null) throw new Malformed("neither headers nor a body nor trailers");
+    return new Incoming(message, subset, request, response, isObserved);
   }
 
   /** A field that stands at its first value is not written. */
@@ -147,8 +147,8 @@ final class EnvoyMessages {
       while (one.next()) {
         if (one.field() == 1) name = one.text();
         if (one.field() == 2 || one.field() == 3) {
-          var told = one.text();
-          if (!told.isEmpty()) value = told;
+          var text = one.text();
+          if (!text.isEmpty()) value = text;
         }
       }
       all.putIfAbsent(name, value);
@@ -268,7 +268,7 @@ final class EnvoyMessages {
   }
 
   /** Goes on with a part of an answer as it is; its body is given back where that is expected. */
-  static Buffer unchanged(Told part, BodyMode mode) {
+  static Buffer unchanged(EnvoyMessage part, BodyMode mode) {
     return switch (part) {
       case Headers _ -> headers(part.side());
       case Body piece -> mode == BodyMode.FULL_DUPLEX ? piece(piece) : body(part.side());

@@ -72,12 +72,13 @@ final class GrpcServer implements AutoCloseable {
     this.network = network;
     this.settings = settings;
     this.methods = Map.copyOf(methods);
-    int asked = settings.port() == 0 ? ANY_PORT.decrementAndGet() : settings.port();
+    int requestedPort = settings.port() == 0 ? ANY_PORT.decrementAndGet() : settings.port();
     var deployed =
         network
             .vertx()
             .deployVerticle(
-                () -> new Loop(asked), new DeploymentOptions().setInstances(network.loops()));
+                () -> new Loop(requestedPort),
+                new DeploymentOptions().setInstances(network.loops()));
     deployment =
         Network.await(
             deployed.recover(
@@ -133,11 +134,11 @@ final class GrpcServer implements AutoCloseable {
 
   /** One loop's share of the server. */
   private final class Loop extends VerticleBase {
-    private final int asked;
+    private final int requestedPort;
     private final Set<GrpcStream> streams = new LinkedHashSet<>();
 
-    Loop(int asked) {
-      this.asked = asked;
+    Loop(int requestedPort) {
+      this.requestedPort = requestedPort;
     }
 
     @Override
@@ -147,7 +148,7 @@ final class GrpcServer implements AutoCloseable {
           .createHttpServer(options())
           .connectionHandler(GrpcServer.this::connected)
           .requestHandler(this::requested)
-          .listen(asked, settings.host())
+          .listen(requestedPort, settings.host())
           .onSuccess(
               listening -> {
                 port = listening.actualPort();

@@ -68,7 +68,7 @@ final class GrpcStream {
   /** Since when there is a part of a message. */
   private long partNanos;
 
-  private boolean hasHeard;
+  private boolean hasReceived;
   private boolean hasEnded;
   private boolean hasAnswered;
   private boolean over;
@@ -107,19 +107,19 @@ final class GrpcStream {
 
   /** Ends the call if its first message, or the rest of one, does not come in time. */
   void look(long nowNanos) {
-    var heard = listener;
-    if (heard == null || over || request.response().ended()) return;
-    if (!hasHeard && nowNanos - begunNanos > limits.headTime().toNanos()) {
+    var current = listener;
+    if (current == null || over || request.response().ended()) return;
+    if (!hasReceived && nowNanos - begunNanos > limits.headTime().toNanos()) {
       end(DEADLINE_EXCEEDED, "the first message did not come in " + limits.headTime());
     } else if (in.length() > 0 && nowNanos - partNanos > limits.bodyTime().toNanos()) {
       end(DEADLINE_EXCEEDED, "the rest of a message did not come in " + limits.bodyTime());
     } else {
-      heard.look(nowNanos);
+      current.look(nowNanos);
     }
   }
 
-  void listen(Listener hearing) {
-    listener = hearing;
+  void listen(Listener next) {
+    listener = next;
     listen();
   }
 
@@ -129,7 +129,7 @@ final class GrpcStream {
     request.response().exceptionHandler(_ -> {});
     request.response().closeHandler(_ -> over(listener));
     request.response().endHandler(_ -> over(listener));
-    request.handler(chunk -> guard(() -> take(chunk, listener)));
+    request.handler(chunk -> guard(() -> receive(chunk, listener)));
     request.endHandler(
         _ -> {
           hasEnded = true;
@@ -162,7 +162,7 @@ final class GrpcStream {
     listener.finished();
   }
 
-  private void take(Buffer chunk, Listener listener) {
+  private void receive(Buffer chunk, Listener listener) {
     // What is left over of a chunk is a buffer of our own, which grows by doubling.
     boolean isForeign = in.length() == 0;
     in = isForeign ? chunk : in.appendBuffer(chunk);
@@ -181,7 +181,7 @@ final class GrpcStream {
       if (in.length() - at - HEAD_BYTES < length) break;
       int from = at + HEAD_BYTES;
       at = from + (int) length;
-      hasHeard = true;
+      hasReceived = true;
       listener.message(in.getBuffer(from, at));
       if (over || request.response().ended()) return;
     }

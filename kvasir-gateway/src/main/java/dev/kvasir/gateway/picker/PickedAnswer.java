@@ -23,8 +23,9 @@ final class PickedAnswer {
   PickedAnswer(FlowConnection connection, Headers head, BodyMode mode) {
     this.connection = connection;
     this.mode = mode;
-    var told = head.get(":status");
-    this.status = told != null && told.matches("\\d{3}") ? Integer.parseInt(told) : 0;
+    var statusText = head.get(":status");
+    this.status =
+        statusText != null && statusText.matches("\\d{3}") ? Integer.parseInt(statusText) : 0;
     this.meter = new AnswerMeter(status, head.get("content-type"));
   }
 

@@ -29,7 +29,7 @@ final class PickedBody {
     if (bytes.length() + (long) piece.length() > bytesMax) {
       throw new Refused(ApiError.tooLarge(bytesMax));
     }
-    share.take(piece.length());
+    share.reserve(piece.length());
     bytes = bytes.appendBuffer(piece);
   }
 

@@ -97,21 +97,21 @@ final class PickedRequest implements FlowConnection.Listener, GrpcStream.Listene
     if (incoming.response() != null) responseMode = incoming.response();
     if (state == State.HEAD) subset = incoming.subset();
     if (state == State.OVER) {
-      pass(incoming.told());
+      pass(incoming.message());
       return;
     }
-    switch (incoming.told()) {
-      case Headers told when told.side() == Side.REQUEST -> begin(told);
-      case Headers told -> answered(told);
-      case Body told when told.side() == Side.REQUEST -> add(told);
-      case Body told -> answered(told);
-      case Trailers told when told.side() == Side.REQUEST -> {
+    switch (incoming.message()) {
+      case Headers message when message.side() == Side.REQUEST -> begin(message);
+      case Headers message -> answered(message);
+      case Body message when message.side() == Side.REQUEST -> add(message);
+      case Body message -> answered(message);
+      case Trailers message when message.side() == Side.REQUEST -> {
         require(State.BODY);
         bodyComplete(BodyEnd.TRAILERS);
       }
-      case Trailers told -> {
+      case Trailers message -> {
         require(State.ANSWERING);
-        stream.send(EnvoyMessages.unchanged(told, responseMode));
+        stream.send(EnvoyMessages.unchanged(message, responseMode));
         end();
       }
     }
@@ -250,28 +250,28 @@ final class PickedRequest implements FlowConnection.Listener, GrpcStream.Listene
     }
   }
 
-  private void answered(Headers told) {
+  private void answered(Headers message) {
     boolean isPlaced = state == State.PLACED || state == State.ANSWERING;
     if (!isPlaced) {
       // Envoy itself has answered, as where a path or a body is not to its liking.
       finish();
-      pass(told);
+      pass(message);
       return;
     }
     require(State.PLACED);
     state = State.ANSWERING;
-    var begun = new PickedAnswer(connection(), told, responseMode);
+    var begun = new PickedAnswer(connection(), message, responseMode);
     answer = begun;
     if (splitted && begun.isOk()) connection().prefilled();
     stream.send(EnvoyMessages.headers(Side.RESPONSE));
     begun.begin();
-    if (told.isLast()) end();
+    if (message.isLast()) end();
   }
 
   /** The answer is not the worker's, or is known to its end. */
-  private void pass(EnvoyMessages.Told told) {
-    if (told.side() == Side.REQUEST) throw new Malformed("a request after its answer");
-    stream.send(EnvoyMessages.unchanged(told, responseMode));
+  private void pass(EnvoyMessages.EnvoyMessage message) {
+    if (message.side() == Side.REQUEST) throw new Malformed("a request after its answer");
+    stream.send(EnvoyMessages.unchanged(message, responseMode));
   }
 
   private void answered(Body piece) {

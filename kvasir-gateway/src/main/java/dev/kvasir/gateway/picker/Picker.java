@@ -51,7 +51,7 @@ public final class Picker implements AutoCloseable {
                       .gauge(
                           "kvasir_picker_body_bytes",
                           "Incomplete messages of Envoy, and bodies of requests it asks about.",
-                          picker -> picker.parts.bodies().taken())
+                          picker -> picker.parts.bodies().reserved())
                       .counters(
                           "kvasir_picker_streams_total",
                           "Streams of Envoy that are over, by what became of them.",
@@ -99,10 +99,10 @@ public final class Picker implements AutoCloseable {
     }
 
     Map<String, Long> results() {
-      var told = new LinkedHashMap<String, Long>();
+      var counted = new LinkedHashMap<String, Long>();
       results.forEach(
-          (result, count) -> told.put(result.name().toLowerCase(Locale.ROOT), count.sum()));
-      return told;
+          (result, count) -> counted.put(result.name().toLowerCase(Locale.ROOT), count.sum()));
+      return counted;
     }
 
     void end(Result result) {
@@ -133,7 +133,7 @@ public final class Picker implements AutoCloseable {
   /** Begins to pick for Envoy beside a gateway, with its workers, limits and keys. */
   public static Picker start(Network network, Gateway gateway, PickerSettings settings) {
     var picker = new Picker(network, gateway.parts(), settings, gateway::keys);
-    gateway.tell(METRICS.of(picker));
+    gateway.addMetrics(METRICS.of(picker));
     return picker;
   }
 
@@ -183,9 +183,9 @@ public final class Picker implements AutoCloseable {
     @Override
     public void message(Buffer message) {
       var reader = new Reader(message);
-      var asked = "";
-      while (reader.next()) if (reader.field() == 1) asked = reader.text();
-      boolean isLiveness = asked.equals(LIVENESS);
+      var service = "";
+      while (reader.next()) if (reader.field() == 1) service = reader.text();
+      boolean isLiveness = service.equals(LIVENESS);
       var loop = parts.gateway().loop();
       loop.execute(
           () -> {

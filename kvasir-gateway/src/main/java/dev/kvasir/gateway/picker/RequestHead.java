@@ -53,10 +53,10 @@ final class RequestHead {
    * with keys whatever the gateway does not have either.
    */
   String path() {
-    var asked = String.valueOf(headers.get(":path"));
+    var fullPath = String.valueOf(headers.get(":path"));
     var method = String.valueOf(headers.get(":method"));
-    int query = asked.indexOf('?');
-    var path = query < 0 ? asked : asked.substring(0, query);
+    int query = fullPath.indexOf('?');
+    var path = query < 0 ? fullPath : fullPath.substring(0, query);
     var known = ApiPath.find(path);
     if (known != null) {
       if (method.equals("POST")) return path;

@@ -27,14 +27,14 @@ final class WorkerAddresses {
   private record Found(String address, long untilNanos) {}
 
   private final Map<String, Found> known = new ConcurrentHashMap<>();
-  private final Map<String, Boolean> asking = new ConcurrentHashMap<>();
+  private final Map<String, Boolean> resolving = new ConcurrentHashMap<>();
 
   /** Address and port of the worker. */
   String of(Worker worker) {
     var host = worker.url().getHost();
     if (isAddress(host)) return host + ":" + worker.port();
     var found = known.get(host);
-    if (found == null || found.untilNanos - System.nanoTime() < 0) ask(host);
+    if (found == null || found.untilNanos - System.nanoTime() < 0) resolve(host);
     return (found == null ? host : found.address) + ":" + worker.port();
   }
 
@@ -57,22 +57,22 @@ final class WorkerAddresses {
     return host.startsWith("[") || host.matches("\\d{1,3}(\\.\\d{1,3}){3}");
   }
 
-  private void ask(String host) {
-    if (asking.putIfAbsent(host, true) != null) return;
+  private void resolve(String host) {
+    if (resolving.putIfAbsent(host, true) != null) return;
     Thread.ofVirtual().name("kvasir-addresses").start(() -> find(host));
   }
 
   void find(String host) {
     try {
       var address = InetAddress.getByName(host).getHostAddress();
-      var told = address.indexOf(':') < 0 ? address : "[" + address + "]";
+      var bracketed = address.indexOf(':') < 0 ? address : "[" + address + "]";
       // Workers that are gone leave their names behind.
       if (known.size() >= NAMES_MAX) known.clear();
-      known.put(host, new Found(told, System.nanoTime() + KEPT.toNanos()));
+      known.put(host, new Found(bracketed, System.nanoTime() + KEPT.toNanos()));
     } catch (UnknownHostException e) {
       LOG.log(WARNING, "the address of worker {0} is not known: {1}", host, e.getMessage());
     } finally {
-      asking.remove(host);
+      resolving.remove(host);
     }
   }
 }

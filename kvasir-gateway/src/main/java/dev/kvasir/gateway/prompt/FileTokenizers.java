@@ -76,7 +76,7 @@ public final class FileTokenizers implements PromptTokenizer {
     private final String name;
     private final ModelText text;
     private final AtomicBoolean checking = new AtomicBoolean();
-    private final AtomicBoolean isUnsupportedTold = new AtomicBoolean();
+    private final AtomicBoolean isUnsupportedLogged = new AtomicBoolean();
     private volatile @Nullable Found found;
 
     Model(String name, ModelText text) {
@@ -149,7 +149,7 @@ public final class FileTokenizers implements PromptTokenizer {
         .work(context, fields::read)
         .compose(
             read -> tokens(context, path, fields, read),
-            _ -> ask(context, path, fields, Used.UNSUPPORTED));
+            _ -> requestTokens(context, path, fields, Used.UNSUPPORTED));
   }
 
   private Future<int[]> tokens(
@@ -160,14 +160,14 @@ public final class FileTokenizers implements PromptTokenizer {
       return Future.succeededFuture(given);
     }
     var model = model(request.path("model").asString(""));
-    if (model == null) return ask(context, path, fields, Used.NO_FILE);
+    if (model == null) return requestTokens(context, path, fields, Used.NO_FILE);
     var found = model.found;
     if (found == null || System.nanoTime() - found.nanos > CHECK_PACE.toNanos()) {
       check(context, model, request.path("model").asString(""));
     }
-    if (found == null) return ask(context, path, fields, Used.UNCHECKED);
+    if (found == null) return requestTokens(context, path, fields, Used.UNCHECKED);
     if (!found.kinds.contains(kind(path, request))) {
-      return ask(context, path, fields, Used.DIFFERS);
+      return requestTokens(context, path, fields, Used.DIFFERS);
     }
     return make(context, path, fields, request, model, found);
   }
@@ -192,13 +192,13 @@ public final class FileTokenizers implements PromptTokenizer {
     return made.onSuccess(_ -> count(Used.FILE))
         .recover(
             failure -> {
-              tell(model, failure);
-              return ask(context, path, fields, Used.UNSUPPORTED);
+              logUnsupported(model, failure);
+              return requestTokens(context, path, fields, Used.UNSUPPORTED);
             });
   }
 
-  private void tell(Model model, Throwable failure) {
-    if (model.isUnsupportedTold.getAndSet(true)) return;
+  private void logUnsupported(Model model, Throwable failure) {
+    if (model.isUnsupportedLogged.getAndSet(true)) return;
     LOG.log(
         WARNING,
         "a worker is asked for the tokens of a request for model \"{0}\", since {1};"
@@ -245,7 +245,8 @@ public final class FileTokenizers implements PromptTokenizer {
     return Kind.CHAT;
   }
 
-  private Future<int[]> ask(Context context, String path, RequestFields fields, Used why) {
+  private Future<int[]> requestTokens(
+      Context context, String path, RequestFields fields, Used why) {
     count(why);
     return workers.tokens(context, path, fields);
   }
@@ -285,7 +286,7 @@ public final class FileTokenizers implements PromptTokenizer {
       }
       if (kinds.size() > best.kinds.size()) best = new Found(kinds, contents, System.nanoTime());
     }
-    tell(model, best);
+    logFound(model, best);
     model.found = best;
   }
 
@@ -301,7 +302,7 @@ public final class FileTokenizers implements PromptTokenizer {
     }
   }
 
-  private void tell(Model model, Found found) {
+  private void logFound(Model model, Found found) {
     var before = model.found;
     if (before != null && before.kinds.equals(found.kinds)) return;
     var missing = EnumSet.complementOf(EnumSet.copyOf(all(found.kinds)));

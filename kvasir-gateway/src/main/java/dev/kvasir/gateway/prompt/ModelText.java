@@ -211,10 +211,10 @@ public final class ModelText {
       var copy = call.deepCopy();
       var function = copy.path("function");
       if (function.isObject() && function.path("arguments").isString()) {
-        var said = function.path("arguments").asString();
-        room.take(said);
+        var arguments = function.path("arguments").asString();
+        room.add(arguments);
         try {
-          var read = JsonMapper.shared().readTree(said.isBlank() ? "{}" : said);
+          var read = JsonMapper.shared().readTree(arguments.isBlank() ? "{}" : arguments);
           function.asObject().set("arguments", read);
         } catch (JacksonException e) {
           continue;
@@ -234,7 +234,7 @@ public final class ModelText {
 
     private int signs;
 
-    void take(String json) throws UnsupportedText {
+    void add(String json) throws UnsupportedText {
       for (int i = 0; i < json.length(); i++) {
         if ("{[,:".indexOf(json.charAt(i)) >= 0) signs++;
       }

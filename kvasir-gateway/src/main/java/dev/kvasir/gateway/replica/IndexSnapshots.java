@@ -222,11 +222,11 @@ public final class IndexSnapshots implements AutoCloseable {
   }
 
   /**
-   * Asks the other gateways, one after the other, for what they know of the worker.
+   * Requests a snapshot of the worker from the other gateways, one after the other.
    *
    * @return the snapshot, or nothing, always within the time of the settings
    */
-  public CompletableFuture<Optional<EngineSnapshot>> ask(Wanted worker) {
+  public CompletableFuture<Optional<EngineSnapshot>> request(Wanted worker) {
     var answer = new CompletableFuture<Optional<EngineSnapshot>>();
     long deadline = System.nanoTime() + settings.time().toNanos();
     context.runOnContext(_ -> look(worker, deadline, answer));
@@ -455,7 +455,7 @@ public final class IndexSnapshots implements AutoCloseable {
       return;
     }
     exchange.handOver();
-    started.loop().execute(() -> exchange.guardElsewhere(() -> take(exchange, started, question)));
+    started.loop().execute(() -> exchange.guardElsewhere(() -> copy(exchange, started, question)));
   }
 
   private static ApiError unknown() {
@@ -464,7 +464,7 @@ public final class IndexSnapshots implements AutoCloseable {
   }
 
   /** On the loop of the router: only the references are copied there. */
-  private void take(Exchange exchange, Gateway started, Question question) {
+  private void copy(Exchange exchange, Gateway started, Question question) {
     for (var entry : started.parts().workers().entries()) {
       var events = entry.worker().events();
       boolean isWanted = entry.worker().name().equals(question.worker().name());

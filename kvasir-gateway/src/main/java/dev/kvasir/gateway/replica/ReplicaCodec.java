@@ -35,11 +35,11 @@ final class ReplicaCodec {
   private static final int ADDRESS_CHARS_MAX = 512;
 
   /**
-   * A message as it came.
+   * Message as it was received.
    *
-   * @param address where the sender is asked for what it knows; empty where it does not say
+   * @param address where the sender serves its snapshots; empty if it gives no address
    */
-  record Heard(ReplicaMessage message, String address) {}
+  record Received(ReplicaMessage message, String address) {}
 
   private final NameKey secret;
   private final String address;
@@ -93,7 +93,7 @@ final class ReplicaCodec {
 
   /** The message; null for what is none, or is not sealed by the same secret. */
   @Nullable
-  Heard decode(byte[] bytes) {
+  Received decode(byte[] bytes) {
     if (bytes.length <= SEAL_BYTES || bytes.length > BYTES_MAX) return null;
     var text = Arrays.copyOfRange(bytes, SEAL_BYTES, bytes.length);
     if (!MessageDigest.isEqual(secret.seal(text), Arrays.copyOf(bytes, SEAL_BYTES))) return null;
@@ -110,8 +110,8 @@ final class ReplicaCodec {
               rows(json.path("workers"), ReplicaCodec::worker),
               rows(json.path("keys"), ReplicaCodec::key),
               rows(json.path("homes"), ReplicaCodec::home));
-      var told = json.path("address").asString("");
-      return new Heard(message, told.length() > ADDRESS_CHARS_MAX ? "" : told);
+      var senderAddress = json.path("address").asString("");
+      return new Received(message, senderAddress.length() > ADDRESS_CHARS_MAX ? "" : senderAddress);
     } catch (RuntimeException e) {
       return null;
     }

@@ -75,7 +75,7 @@ public final class ReplicaGroup implements AutoCloseable {
   private final Gateway gateway;
   private volatile @Nullable RedisChannel channel;
   private volatile @Nullable Replicas replicas;
-  private volatile boolean unreadableTold;
+  private volatile boolean unreadableLogged;
 
   /** When it joined; below zero before. */
   private volatile long joinedNanos = -1;
@@ -107,7 +107,7 @@ public final class ReplicaGroup implements AutoCloseable {
       NameKey secret,
       String address) {
     var group = new ReplicaGroup(gateway, secret, address, settings.beat().multipliedBy(2));
-    var opened = RedisChannel.open(server, name, group.new Ears());
+    var opened = RedisChannel.open(server, name, group.new MessageReceiver());
     group.channel = opened;
     var joined = new CompletableFuture<Replicas>();
     gateway
@@ -123,7 +123,7 @@ public final class ReplicaGroup implements AutoCloseable {
                             message -> opened.send(() -> group.codec.encode(message)),
                             group.new Reporter())));
     group.replicas = joined.join();
-    gateway.tell(METRICS.of(group));
+    gateway.addMetrics(METRICS.of(group));
     return group;
   }
 
@@ -157,10 +157,10 @@ public final class ReplicaGroup implements AutoCloseable {
             });
   }
 
-  private final class Ears implements RedisChannel.Hearer {
+  private final class MessageReceiver implements RedisChannel.Receiver {
     @Override
-    public void heard(byte[] message) {
-      ReplicaGroup.this.heard(message);
+    public void received(byte[] message) {
+      ReplicaGroup.this.receive(message);
     }
 
     @Override
@@ -170,29 +170,29 @@ public final class ReplicaGroup implements AutoCloseable {
     }
   }
 
-  private void heard(byte[] bytes) {
-    var heard = codec.decode(bytes);
+  private void receive(byte[] bytes) {
+    var received = codec.decode(bytes);
     var target = replicas;
-    if (heard != null && target != null) {
-      gateway.loop().execute(() -> hear(target, heard));
+    if (received != null && target != null) {
+      gateway.loop().execute(() -> apply(target, received));
       return;
     }
-    if (heard != null) return;
+    if (received != null) return;
     unreadable.increment();
-    if (unreadableTold) return;
-    unreadableTold = true;
+    if (unreadableLogged) return;
+    unreadableLogged = true;
     LOG.log(
         WARNING,
         "a gateway of the same channel has another routing.tenant-secret or another version: what"
             + " it tells does not count");
   }
 
-  private void hear(Replicas target, ReplicaCodec.Heard heard) {
-    var name = heard.message().gateway();
-    target.hear(heard.message());
+  private void apply(Replicas target, ReplicaCodec.Received received) {
+    var name = received.message().gateway();
+    target.hear(received.message());
     addresses.keySet().retainAll(target.peers());
-    boolean isKnown = !heard.address().isEmpty() && target.peers().contains(name);
-    if (isKnown) addresses.put(name, heard.address());
+    boolean isKnown = !received.address().isEmpty() && target.peers().contains(name);
+    if (isKnown) addresses.put(name, received.address());
   }
 
   /** Returns where the gateways that are known are asked for what they know; from any thread. */

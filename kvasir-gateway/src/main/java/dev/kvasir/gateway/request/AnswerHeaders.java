@@ -59,11 +59,12 @@ final class AnswerHeaders {
 
   /** When the worker wants to be asked again, up to an hour; null where it names no seconds. */
   static @Nullable String retryAfter(MultiMap headers) {
-    var told = headers.get(HttpHeaders.RETRY_AFTER);
-    if (told == null || told.isEmpty() || told.length() > RETRY_DIGITS_MAX) return null;
-    for (int i = 0; i < told.length(); i++) {
-      if (told.charAt(i) < '0' || told.charAt(i) > '9') return null;
+    var retryAfter = headers.get(HttpHeaders.RETRY_AFTER);
+    if (retryAfter == null || retryAfter.isEmpty() || retryAfter.length() > RETRY_DIGITS_MAX)
+      return null;
+    for (int i = 0; i < retryAfter.length(); i++) {
+      if (retryAfter.charAt(i) < '0' || retryAfter.charAt(i) > '9') return null;
     }
-    return Integer.toString(Math.min(RETRY_SECONDS_MAX, Integer.parseInt(told)));
+    return Integer.toString(Math.min(RETRY_SECONDS_MAX, Integer.parseInt(retryAfter)));
   }
 }

@@ -23,7 +23,7 @@ public final class AnswerMeter {
   private final boolean stream;
   private final EventSplitter events = new EventSplitter();
   private final UsageScanner usage = new UsageScanner();
-  private long told;
+  private long reported;
   private long bytes;
 
   /**
@@ -49,8 +49,8 @@ public final class AnswerMeter {
       return 0;
     }
     events.feed(chunk);
-    int fresh = (int) (events.events() - told);
-    told = events.events();
+    int fresh = (int) (events.events() - reported);
+    reported = events.events();
     return fresh;
   }
 

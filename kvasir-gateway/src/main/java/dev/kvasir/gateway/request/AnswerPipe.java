@@ -61,11 +61,11 @@ final class AnswerPipe implements WorkerAnswer.Reader {
   private boolean flushing;
   private boolean paused;
   private boolean endRelayed;
-  private long told;
+  private long reported;
   private long passedBytes;
   private final UsageScanner passed = new UsageScanner();
   private final long startNanos = System.nanoTime();
-  private long heardNanos = startNanos;
+  private long receivedNanos = startNanos;
   private long timer = -1;
 
   AnswerPipe(Exchange exchange, WorkerAnswer upstream, Listener listener) {
@@ -123,18 +123,18 @@ final class AnswerPipe implements WorkerAnswer.Reader {
   @Override
   public void came(Buffer part) {
     if (over) return;
-    heardNanos = System.nanoTime();
+    receivedNanos = System.nanoTime();
     var whole = stream ? events.feed(part) : part;
     if (whole.length() == 0) return;
     hold(whole);
     if (begun) {
-      tell();
+      reportEmitted();
       schedule();
     } else if (events.beginsWithError()) {
       listener.beginsWithError();
     } else if (events.events() > 0 || events.isDone() || held.length() > HELD_BYTES_MAX) {
       begin();
-      tell();
+      reportEmitted();
       schedule();
     }
   }
@@ -152,9 +152,9 @@ final class AnswerPipe implements WorkerAnswer.Reader {
     if (stream) response.putHeader(NO_BUFFERS, NO);
   }
 
-  private void tell() {
-    int fresh = (int) (events.events() - told);
-    told = events.events();
+  private void reportEmitted() {
+    int fresh = (int) (events.events() - reported);
+    reported = events.events();
     if (fresh > 0) listener.emitted(fresh);
   }
 
@@ -189,7 +189,7 @@ final class AnswerPipe implements WorkerAnswer.Reader {
 
   private void drained() {
     paused = false;
-    heardNanos = System.nanoTime();
+    receivedNanos = System.nanoTime();
     if (!over) upstream.resume();
   }
 
@@ -234,7 +234,7 @@ final class AnswerPipe implements WorkerAnswer.Reader {
     long now = System.nanoTime();
     if (!begun && now - startNanos >= first.toNanos()) {
       broke(LegFailure.STALLED, "the worker did not begin its answer in " + first);
-    } else if ((begun || !stream) && now - heardNanos >= silence.toNanos()) {
+    } else if ((begun || !stream) && now - receivedNanos >= silence.toNanos()) {
       broke(LegFailure.STALLED, "the worker fell silent");
     }
   }

@@ -110,7 +110,7 @@ public final class FlowConnection implements RequestDriver {
         .reader()
         .read(message, details)
         .onComplete(
-            inThisTurn(read -> listener.guard(() -> took(read))),
+            inThisTurn(read -> listener.guard(() -> requestRead(read))),
             bug ->
                 listener.guard(
                     () -> {
@@ -120,7 +120,7 @@ public final class FlowConnection implements RequestDriver {
                     }));
   }
 
-  private void took(RequestReader.Read read) {
+  private void requestRead(RequestReader.Read read) {
     details = read.details();
     isRead = true;
     isWhole = read.submission().isWhole();

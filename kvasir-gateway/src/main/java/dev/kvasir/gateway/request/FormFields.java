@@ -38,14 +38,14 @@ final class FormFields {
       int head = at + mark.length();
       int next = text.indexOf("\r\n" + mark, head);
       if (next < 0) break;
-      take(text.substring(head, next), fields);
+      add(text.substring(head, next), fields);
       at = next + 2;
     }
     if (fields.isEmpty()) throw new Refused(wrong("it has no fields"));
     return fields;
   }
 
-  private static void take(String part, Map<String, String> fields) {
+  private static void add(String part, Map<String, String> fields) {
     int end = part.indexOf(HEAD_END);
     if (end < 0) return;
     var head = part.substring(0, end);

@@ -14,7 +14,8 @@ import java.util.function.Consumer;
 /**
  * Parts of the gateway that every request on its way needs.
  *
- * @param book consumer of a request that is over, which writes it down; on the loop of the router
+ * @param recorder consumer of a request that is over, which writes it down; on the loop of the
+ *     router
  */
 public record GatewayParts(
     LiveLoop loop,
@@ -23,12 +24,12 @@ public record GatewayParts(
     Upstream upstream,
     FailureRules rules,
     RequestReader reader,
-    Consumer<Decision> book) {
+    Consumer<Decision> recorder) {
   /** Writes down how a request ended; on the loop of the router. */
   public void writeDown(FlowRequest request, RequestDetails details, Ending how) {
     var route = request.route();
     var record = route == null ? null : route.written();
-    book.accept(
+    recorder.accept(
         new Decision(
             details,
             record,

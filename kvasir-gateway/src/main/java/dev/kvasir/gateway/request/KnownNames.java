@@ -26,7 +26,7 @@ final class KnownNames {
   private static final int STEP = 256;
 
   private final KnownStarts<Key, Known> byStart;
-  private final LongAdder taken = new LongAdder();
+  private final LongAdder reused = new LongAdder();
 
   /** Keeps about so many tokens with their names. */
   KnownNames(long tokensMax) {
@@ -45,7 +45,7 @@ final class KnownNames {
       int common = Arrays.mismatch(known.tokens, prompt);
       int same = common < 0 ? count : Math.min(count, common / blockTokens);
       same = Math.min(same, known.blocks.size());
-      taken.add(same);
+      reused.add(same);
       if (same == known.blocks.size() && same == count) return known.blocks;
       blocks.addAll(known.blocks.subList(0, same));
     }
@@ -60,8 +60,8 @@ final class KnownNames {
   }
 
   /** Returns the number of blocks that were not hashed. */
-  long taken() {
-    return taken.sum();
+  long reused() {
+    return reused.sum();
   }
 
   private static List<Key> keys(BlockHasher hasher, int[] prompt) {

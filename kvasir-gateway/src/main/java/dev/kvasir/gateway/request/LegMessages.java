@@ -37,7 +37,7 @@ final class LegMessages {
     this.bodies = read.bodies();
     this.prompt = prompt;
     this.headers = RequestHeaders.forWorker(exchange);
-    RequestHeaders.tell(read.hint(), headers);
+    RequestHeaders.addHints(read.hint(), headers);
     var trace = details.trace();
     if (trace != null) headers.set(TraceMark.HEADER, trace.header());
     headers.set(HttpHeaders.CONTENT_TYPE, bodies.contentType());

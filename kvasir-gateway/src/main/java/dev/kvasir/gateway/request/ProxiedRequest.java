@@ -170,9 +170,9 @@ public final class ProxiedRequest implements FlowConnection.Listener, AnswerPipe
                 }));
   }
 
-  private void prefilled(Usage told) {
+  private void prefilled(Usage usage) {
     prefillCall = null;
-    prefillUsage = told;
+    prefillUsage = usage;
     connection.prefilled();
   }
 
@@ -198,7 +198,7 @@ public final class ProxiedRequest implements FlowConnection.Listener, AnswerPipe
   private void answered(WorkerAnswer answer) {
     var kind = AnswerStatus.failure(answer.status());
     if (kind == LegFailure.UNUSABLE) {
-      failed(kind, said(answer) + ", which is no answer; check that its URL is right");
+      failed(kind, failureText(answer) + ", which is no answer; check that its URL is right");
     } else if (kind != null) {
       var silence = parts.rules().silenceTime();
       read(answer, ERROR_BYTES_MAX, silence.compareTo(ERROR_TIME) < 0 ? silence : ERROR_TIME)
@@ -212,10 +212,10 @@ public final class ProxiedRequest implements FlowConnection.Listener, AnswerPipe
   private void refusedBy(WorkerAnswer answer, LegFailure kind, @Nullable Buffer body) {
     if (body != null) decodeCall = null;
     kept = NegativeAnswer.of(where().attempt(), answer, body);
-    failed(kind, said(answer));
+    failed(kind, failureText(answer));
   }
 
-  private String said(WorkerAnswer answer) {
+  private String failureText(WorkerAnswer answer) {
     return "worker " + where().decode().name() + " answered with status " + answer.status();
   }
 

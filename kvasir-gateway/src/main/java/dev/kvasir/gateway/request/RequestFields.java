@@ -88,7 +88,7 @@ public final class RequestFields {
         spans.put(name, new Span(start, valueStart, end));
       }
       if (parser.nextToken() != null) throw new Refused(notAnObject());
-      share.takeToRead(parser.currentTokenCount() * TOKEN_HEAP_BYTES, body.length);
+      share.reserveToRead(parser.currentTokenCount() * TOKEN_HEAP_BYTES, body.length);
       return new RequestFields(body, spans, tree, share);
     } catch (JacksonException e) {
       throw new Refused(Json.unreadable(e, body));

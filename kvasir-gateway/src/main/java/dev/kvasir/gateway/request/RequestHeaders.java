@@ -37,8 +37,8 @@ public final class RequestHeaders {
     return headers;
   }
 
-  /** Tells a worker what is known of the conversation, in the names that stand for tenants too. */
-  static void tell(SessionHint hint, MultiMap headers) {
+  /** Adds what is known of the conversation, in the names that stand for tenants too. */
+  static void addHints(SessionHint hint, MultiMap headers) {
     if (!hint.session().isEmpty()) headers.set(SessionHint.SESSION, hint.session());
     if (!hint.lastTurn().isEmpty()) headers.set(SessionHint.LAST_TURN, hint.lastTurn());
     if (hint.pinSeconds() > 0) headers.set(SessionHint.PIN, Integer.toString(hint.pinSeconds()));

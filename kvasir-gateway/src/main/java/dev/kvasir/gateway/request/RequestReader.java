@@ -133,8 +133,8 @@ public final class RequestReader {
     boolean isStream = fields.isTrue("stream");
     var model = fields.shortText("model", MODEL_CHARS_MAX);
     var tenant = head.caller().tenant();
-    var asked = fields.text("cache_salt");
-    var salt = tenant.isEmpty() ? asked : secret.salt(tenant, asked);
+    var requestedSalt = fields.text("cache_salt");
+    var salt = tenant.isEmpty() ? requestedSalt : secret.salt(tenant, requestedSalt);
     var hint = hints.read(message::header, fields::value, tenant);
     var sloClass = sloClass(message, head.caller());
     var details =
@@ -197,21 +197,23 @@ public final class RequestReader {
 
   /** A user's key opens no class above the usual one. */
   private static SloClass sloClass(Message message, Caller caller) {
-    var told = message.header(SLO_CLASS);
-    if (told == null) return SloClass.STANDARD;
-    var asked = SloClass.of(told);
-    if (!asked.label().equals(told)) {
+    var className = message.header(SLO_CLASS);
+    if (className == null) return SloClass.STANDARD;
+    var requestedSalt = SloClass.of(className);
+    if (!requestedSalt.label().equals(className)) {
       var known = Arrays.stream(SloClass.values()).map(SloClass::label).toList();
       throw new Refused(ApiError.badField(SLO_CLASS, "must be one of " + String.join(", ", known)));
     }
     boolean isUser = caller.scope() == ApiKey.Scope.USER;
-    return isUser && asked.priority() > SloClass.STANDARD.priority() ? SloClass.STANDARD : asked;
+    return isUser && requestedSalt.priority() > SloClass.STANDARD.priority()
+        ? SloClass.STANDARD
+        : requestedSalt;
   }
 
   /** Returns what workers get; on a path where they compute nothing, what the caller sent. */
   private LegBodies bodies(ApiPath path, RequestFields fields, String salt, SloClass sloClass) {
-    boolean isAsked = path.work() != Work.NONE;
-    return LegBodies.of(fields, isAsked ? salt : "", isAsked ? priority(sloClass) : "");
+    boolean isCompute = path.work() != Work.NONE;
+    return LegBodies.of(fields, isCompute ? salt : "", isCompute ? priority(sloClass) : "");
   }
 
   /** As vLLM takes it: smaller is more urgent. */

@@ -25,7 +25,7 @@ record StreamError(int code, String type) {
   /** An error of the request is the caller's; all others are taken for the worker's. */
   boolean isWorkersFault() {
     boolean callers = code >= 400 && code < 500;
-    boolean told = type.equals("invalid_request_error") || type.equals("badrequesterror");
-    return !callers && !told;
+    boolean isRequestError = type.equals("invalid_request_error") || type.equals("badrequesterror");
+    return !callers && !isRequestError;
   }
 }

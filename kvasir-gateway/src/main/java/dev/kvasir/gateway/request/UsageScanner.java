@@ -41,17 +41,17 @@ final class UsageScanner {
   private int objectBytes;
 
   /** The last object that was whole. */
-  private byte[] told = object;
+  private byte[] complete = object;
 
-  private int toldBytes;
+  private int completeBytes;
   private long looked;
 
   /** Returns what the last account says; unknown if none has come. */
   Usage usage() {
-    if (toldBytes == 0) return Usage.UNKNOWN;
-    var json = new byte[PREFIX.length + toldBytes + 1];
+    if (completeBytes == 0) return Usage.UNKNOWN;
+    var json = new byte[PREFIX.length + completeBytes + 1];
     System.arraycopy(PREFIX, 0, json, 0, PREFIX.length);
-    System.arraycopy(told, 0, json, PREFIX.length, toldBytes);
+    System.arraycopy(complete, 0, json, PREFIX.length, completeBytes);
     json[json.length - 1] = '}';
     return Usage.of(json);
   }
@@ -63,7 +63,7 @@ final class UsageScanner {
 
   /** The bytes that are kept. */
   int kept() {
-    return object.length + told.length;
+    return object.length + complete.length;
   }
 
   void feed(Buffer chunk) {
@@ -136,9 +136,9 @@ final class UsageScanner {
     if (next == '{') depth++;
     if (next != '}' || --depth > 0) return;
     state = State.SEEK;
-    var free = told;
-    told = object;
-    toldBytes = objectBytes;
+    var free = complete;
+    complete = object;
+    completeBytes = objectBytes;
     object = free;
   }
 

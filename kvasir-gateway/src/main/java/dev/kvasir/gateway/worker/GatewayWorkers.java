@@ -28,7 +28,7 @@ public final class GatewayWorkers {
   private final Router router;
   private final WorkerTable<LiveWorker> table;
 
-  private Set<String> unlikeTold = Set.of();
+  private Set<String> unlikeLogged = Set.of();
 
   /** Read on other loops as well. */
   private volatile ModelNames modelNames = ModelNames.NONE;
@@ -137,16 +137,16 @@ public final class GatewayWorkers {
     return table.ready();
   }
 
-  void tell(int id, WorkerReport report) {
+  void update(int id, WorkerReport report) {
     var entry = table.find(id);
     if (entry == null) return;
-    entry.worker().tell(report);
+    entry.worker().update(report);
     router.tell(id, report.signals());
     // A short prompt is no full block of some engines, which then tell no event of it.
     if (report.blockTokens() > 0) router.index().grainUntilTold(id, report.blockTokens());
   }
 
-  /** Returns what the worker told of itself; nothing if that is too long ago to be believed. */
+  /** Returns the latest report of the worker; an empty one if that is too old to be believed. */
   public WorkerReport report(WorkerEntry<LiveWorker> entry) {
     return router.isFresh(entry.id()) ? entry.worker().report() : WorkerReport.NONE;
   }
@@ -186,7 +186,7 @@ public final class GatewayWorkers {
   private void nameModels() {
     var unlike = unlikeModels();
     for (var model : unlike) {
-      if (unlikeTold.contains(model)) continue;
+      if (unlikeLogged.contains(model)) continue;
       LOG.log(
           WARNING,
           "workers serve other models under the name {0}, by what each tells as its root: answers"
@@ -194,7 +194,7 @@ public final class GatewayWorkers {
               + " kvasir doctor --worker",
           model);
     }
-    unlikeTold = unlike;
+    unlikeLogged = unlike;
     modelNames = ModelNames.of(entries().stream().map(entry -> entry.worker().models()).toList());
   }
 

@@ -34,8 +34,8 @@ public final class LiveWorker {
     return models;
   }
 
-  void serves(Map<String, String> told) {
-    models = new LinkedHashMap<>(told);
+  void serves(Map<String, String> reported) {
+    models = new LinkedHashMap<>(reported);
   }
 
   /** By which others ask for what it prefilled; empty where it has not told. */
@@ -43,17 +43,17 @@ public final class LiveWorker {
     return engine;
   }
 
-  void named(String told) {
-    engine = told;
+  void named(String reported) {
+    engine = reported;
   }
 
-  /** Returns what the worker told of its load, however long ago. */
+  /** Returns the latest report of the worker, however old. */
   WorkerReport report() {
     return report;
   }
 
-  void tell(WorkerReport told) {
-    report = told;
+  void update(WorkerReport reported) {
+    report = reported;
   }
 
   /** Returns why the worker's last probe failed; empty if it did not. */
@@ -88,7 +88,7 @@ public final class LiveWorker {
     return events;
   }
 
-  public void hears(WorkerEvents heard) {
-    events = heard;
+  public void setEvents(WorkerEvents workerEvents) {
+    events = workerEvents;
   }
 }

@@ -121,9 +121,9 @@ final class LocalAnswer implements Reply, WorkerAnswer {
   }
 
   @Override
-  public void writeHead(Map<String, String> told) {
+  public void writeHead(Map<String, String> fields) {
     if (over) return;
-    headers.addAll(told);
+    headers.addAll(fields);
     begin(200);
   }
 

@@ -20,13 +20,13 @@ import java.util.function.Consumer;
 public final class UpstreamCall {
   /** Hears how the call goes. */
   public interface Listener {
-    /** The head of an answer has come; whoever hears this reads the rest at once. */
+    /** The head of an answer has come; the listener reads the rest at once. */
     void answered(WorkerAnswer answer);
 
     void failed(LegFailure failure, String why);
   }
 
-  /** Hears it by two functions. */
+  /** Returns a listener made of two functions. */
   public static Listener listener(
       Consumer<WorkerAnswer> answered, BiConsumer<LegFailure, String> failed) {
     return new Listener() {
@@ -71,13 +71,13 @@ public final class UpstreamCall {
                 _ -> call.fail(LegFailure.STALLED, "no answer from " + worker.name()));
     var local = upstream.local(worker);
     if (local == null) call.connect(upstream, worker, message);
-    else call.ask(local, message);
+    else call.sendLocal(local, message);
     return call;
   }
 
   private void connect(Upstream upstream, Worker worker, WorkerMessage message) {
     try {
-      var sent = upstream.send(context, worker, message, heard(worker));
+      var sent = upstream.send(context, worker, message, listener(worker));
       giveUp = sent::cancel;
     } catch (IllegalArgumentException e) {
       var why = "worker " + worker.name() + " cannot be asked: " + e.getMessage();
@@ -85,7 +85,7 @@ public final class UpstreamCall {
     }
   }
 
-  private ClientCall.Listener heard(Worker worker) {
+  private ClientCall.Listener listener(Worker worker) {
     return new ClientCall.Listener() {
       @Override
       public void answered(ClientAnswer answer) {
@@ -104,14 +104,14 @@ public final class UpstreamCall {
     };
   }
 
-  /** Later, as over a connection: whoever sends is not answered before it has sent. */
-  private void ask(LocalWorker local, WorkerMessage message) {
+  /** Sends later, as over a connection: no sender is answered before it has sent. */
+  private void sendLocal(LocalWorker local, WorkerMessage message) {
     var answer =
         new LocalAnswer(context, message, this::answered, why -> fail(LegFailure.CUT, why));
     giveUp = answer::giveUp;
     context.runOnContext(
         _ -> {
-          if (cancelled || local.take(message, answer)) return;
+          if (cancelled || local.accept(message, answer)) return;
           fail(LegFailure.UNREACHABLE, "worker " + local.name() + " is stopped");
         });
   }

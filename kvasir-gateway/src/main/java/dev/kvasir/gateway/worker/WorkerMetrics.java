@@ -21,21 +21,21 @@ public final class WorkerMetrics {
       lines++;
     }
 
-    boolean isTold() {
+    boolean isReported() {
       return lines > 0;
     }
 
     int count() {
-      return isTold() ? (int) Math.min(Integer.MAX_VALUE, sum) : EngineSignals.UNKNOWN;
+      return isReported() ? (int) Math.min(Integer.MAX_VALUE, sum) : EngineSignals.UNKNOWN;
     }
 
     double mean() {
-      return isTold() ? sum / lines : EngineSignals.UNKNOWN;
+      return isReported() ? sum / lines : EngineSignals.UNKNOWN;
     }
 
     /** As a share of the other, at most 1; none of none is 0. */
     double shareOf(Sum whole) {
-      if (!isTold() || !whole.isTold()) return EngineSignals.UNKNOWN;
+      if (!isReported() || !whole.isReported()) return EngineSignals.UNKNOWN;
       return whole.sum > 0 ? Math.min(1, sum / whole.sum) : 0;
     }
   }
@@ -112,7 +112,7 @@ public final class WorkerMetrics {
   }
 
   private WorkerReport report(int blockTokens) {
-    double local = queries.isTold() ? hits.shareOf(queries) : hitRate.mean();
+    double local = queries.isReported() ? hits.shareOf(queries) : hitRate.mean();
     double external = externalHits.shareOf(externalQueries);
     var signals =
         new EngineSignals(
@@ -127,12 +127,12 @@ public final class WorkerMetrics {
 
   /** All hits over all tokens looked up: what is not found here is looked up elsewhere. */
   private double effective(double local) {
-    if (!queries.isTold() || queries.sum == 0) return local;
+    if (!queries.isReported() || queries.sum == 0) return local;
     return Math.min(1, (hits.sum + externalHits.sum) / queries.sum);
   }
 
   private int freeBlocks(int blockTokens) {
-    if (capacityTokens.sum == 0 || !usage.isTold()) return EngineSignals.UNKNOWN;
+    if (capacityTokens.sum == 0 || !usage.isReported()) return EngineSignals.UNKNOWN;
     double free = capacityTokens.sum * (1 - usage.mean()) / blockTokens;
     return (int) Math.min(Integer.MAX_VALUE, free);
   }

@@ -40,9 +40,9 @@ public final class WorkerWatch {
   private final Duration pace;
   private final Context context;
   private long rounds;
-  private boolean asking;
+  private boolean probing;
   private boolean begun;
-  private boolean told;
+  private boolean modelsKnown;
 
   /** True if the worker is asked in this round what it serves. */
   private boolean due;
@@ -72,8 +72,8 @@ public final class WorkerWatch {
     Promise<Void> first = Promise.promise();
     context.runOnContext(
         _ -> {
-          ask().onComplete(_ -> begun = true).<Void>mapEmpty().onComplete(first);
-          timer = context.owner().setPeriodic(Math.max(1, pace.toMillis()), _ -> ask());
+          probe().onComplete(_ -> begun = true).<Void>mapEmpty().onComplete(first);
+          timer = context.owner().setPeriodic(Math.max(1, pace.toMillis()), _ -> probe());
         });
     return first.future();
   }
@@ -91,22 +91,22 @@ public final class WorkerWatch {
   }
 
   /** One round, unless the one before is not over. */
-  private Future<?> ask() {
-    if (asking) return Future.succeededFuture();
-    asking = true;
+  private Future<?> probe() {
+    if (probing) return Future.succeededFuture();
+    probing = true;
     var local = upstream.local(entry.worker().config());
-    return (local == null ? askServer() : ask(local)).onComplete(_ -> asking = false);
+    return (local == null ? probeServer() : probe(local)).onComplete(_ -> probing = false);
   }
 
-  private Future<?> ask(LocalWorker local) {
-    Promise<Void> asked = Promise.promise();
+  private Future<?> probe(LocalWorker local) {
+    Promise<Void> probed = Promise.promise();
     local.observe(
         state -> {
           onLoop(() -> observed(state));
-          context.runOnContext(_ -> asked.tryComplete());
+          context.runOnContext(_ -> probed.tryComplete());
         });
-    var timer = RunningTime.after(new VertxLoop(context), patience(), () -> asked.tryFail("late"));
-    return asked
+    var timer = RunningTime.after(new VertxLoop(context), patience(), () -> probed.tryFail("late"));
+    return probed
         .future()
         .onComplete(_ -> timer.cancel())
         .onFailure(_ -> onLoop(() -> workers.table().probeFailed(entry.id(), loop.nanos())));
@@ -114,22 +114,22 @@ public final class WorkerWatch {
 
   private void observed(LocalWorker.State state) {
     workers.serves(entry.id(), state.models());
-    workers.tell(entry.id(), state.report());
+    workers.update(entry.id(), state.report());
     if (state.isHealthy()) workers.table().probeSucceeded(entry.id(), loop.nanos());
     else workers.table().probeFailed(entry.id(), loop.nanos());
   }
 
-  private Future<?> askServer() {
-    due = !told || ++rounds % ROUNDS_BETWEEN_MODELS == 0;
+  private Future<?> probeServer() {
+    due = !modelsKnown || ++rounds % ROUNDS_BETWEEN_MODELS == 0;
     return get(entry.worker().config(), "/health", 499)
-        .compose(_ -> due ? askModels() : Future.succeededFuture())
+        .compose(_ -> due ? requestModels() : Future.succeededFuture())
         .compose(
             _ -> {
               onLoop(() -> workers.probeSucceeded(entry.id(), loop.nanos()));
               return more();
             },
             failure -> {
-              told = false;
+              modelsKnown = false;
               var why = String.valueOf(failure.getMessage());
               onLoop(() -> workers.probeFailed(entry.id(), why, loop.nanos()));
               return Future.failedFuture(failure);
@@ -142,11 +142,11 @@ public final class WorkerWatch {
   }
 
   /**
-   * Fails where the worker has not told its models and cannot now; one that answers anything else
-   * tells none.
+   * Fails if the models of the worker are unknown and cannot be read now; a worker that answers
+   * anything else has none.
    */
-  private Future<?> askModels() {
-    return ask(entry.worker().config(), "/v1/models")
+  private Future<?> requestModels() {
+    return request(entry.worker().config(), "/v1/models")
         .compose(
             reply -> {
               if (reply.status() == 200) models(reply.body());
@@ -154,13 +154,13 @@ public final class WorkerWatch {
                   ? Future.succeededFuture()
                   : Future.failedFuture("/v1/models answered " + reply.status());
             })
-        .recover(failure -> told ? Future.succeededFuture() : Future.failedFuture(failure));
+        .recover(failure -> modelsKnown ? Future.succeededFuture() : Future.failedFuture(failure));
   }
 
   private void busy(Buffer body) {
     var text = body.toString(StandardCharsets.UTF_8);
     var report = WorkerMetrics.read(text, blockTokens, entry.worker().config().rank());
-    onLoop(() -> workers.tell(entry.id(), report));
+    onLoop(() -> workers.update(entry.id(), report));
   }
 
   private void models(Buffer body) {
@@ -170,10 +170,10 @@ public final class WorkerWatch {
         var id = model.path("id").asString("");
         if (!id.isEmpty()) models.put(id, model.toString());
       }
-      told = !models.isEmpty();
+      modelsKnown = !models.isEmpty();
       onLoop(() -> workers.serves(entry.id(), models));
     } catch (Refused e) {
-      told = false;
+      modelsKnown = false;
     }
   }
 
@@ -191,18 +191,18 @@ public final class WorkerWatch {
                 var engine = Json.read(body.getBytes()).path("0").path("engine_id").asString("");
                 onLoop(() -> workers.named(entry.id(), engine));
               } catch (Refused e) {
-                told = false;
+                modelsKnown = false;
               }
             });
   }
 
-  private Future<WholeCall.Reply> ask(Worker worker, String path) {
+  private Future<WholeCall.Reply> request(Worker worker, String path) {
     var message = WorkerMessage.get(path);
     return WholeCall.send(upstream, context, worker, message, PROBE_BYTES_MAX, patience());
   }
 
   private Future<Buffer> get(Worker worker, String path, int statusMax) {
-    return ask(worker, path)
+    return request(worker, path)
         .compose(
             reply ->
                 reply.status() <= statusMax

@@ -187,13 +187,13 @@ class DashboardPageTest {
   void everyReasonIsSaidInPlainWords() throws Exception {
     show(Sample.busy(1_204, Availability.READY));
     tab.value("document.querySelector('#more').click()");
-    var said =
+    var text =
         tab.value(
             "[...document.querySelectorAll('.why [data-f=why]')].map(e => e.textContent).join('\\n"
                 + "')");
-    assertThat(said.lines()).hasSize(DashboardState.DECISIONS_MAX);
-    for (var reason : Reason.values()) assertThat(said).doesNotContain(reason.name());
-    assertThat(said).doesNotContain("{", "undefined");
+    assertThat(text.lines()).hasSize(DashboardState.DECISIONS_MAX);
+    for (var reason : Reason.values()) assertThat(text).doesNotContain(reason.name());
+    assertThat(text).doesNotContain("{", "undefined");
     assertThat(tab.complaints()).isEmpty();
   }
 
@@ -217,7 +217,7 @@ class DashboardPageTest {
   @Test
   void anAnswerIsReadAsItComesAndSaysWhatWasCached() throws Exception {
     show(Sample.quiet());
-    ask(SampleServer.WAIT + ", what is a KV cache?");
+    enterQuestion(SampleServer.WAIT + ", what is a KV cache?");
     tab.until("document.querySelector('.answer[aria-busy=true]')?.textContent === 'A'");
     server.goOn();
     tab.until("document.querySelector('.answer[aria-busy=false]') !== null");
@@ -226,7 +226,7 @@ class DashboardPageTest {
         .contains("0 of 24 prompt tokens cached")
         .contains("on engine-2, its prompt on engine-1")
         .contains("There because engine-1 was idle while engine-2 was busy");
-    ask("And who gains?");
+    enterQuestion("And who gains?");
     tab.until("document.querySelectorAll('.answer[aria-busy=false]').length === 2");
     assertThat(tab.text("article:last-child .facts")).contains("48 of 72 prompt tokens cached");
     assertThat(tab.complaints()).isEmpty();
@@ -236,14 +236,14 @@ class DashboardPageTest {
   void markupIsShownAsText() throws Exception {
     show(Sample.quiet());
     var markup = "<img src=x onerror=alert(1)> & <b>bold</b>";
-    ask(SampleServer.SAY + markup);
+    enterQuestion(SampleServer.SAY + markup);
     tab.until("document.querySelector('.answer[aria-busy=false]') !== null");
     assertThat(tab.text(".answer")).isEqualTo(markup);
     assertThat(tab.text(".question")).endsWith(markup);
     assertThat(tab.complaints()).isEmpty();
   }
 
-  private void ask(String question) {
+  private void enterQuestion(String question) {
     tab.value("document.querySelector('#question').focus()");
     tab.type(question);
     tab.press("Enter", 13, CTRL);
@@ -252,7 +252,7 @@ class DashboardPageTest {
   @Test
   void anAnswerCanBeStopped() throws Exception {
     show(Sample.quiet());
-    ask(SampleServer.WAIT);
+    enterQuestion(SampleServer.WAIT);
     tab.until("document.querySelector('.answer')?.textContent === 'A'");
     tab.value("document.querySelector('#stop').click()");
     tab.until("document.querySelector('.facts')?.textContent.includes('stopped')");
@@ -281,7 +281,7 @@ class DashboardPageTest {
     tab.until(LIVE);
     tab.go(server.url() + "/?again");
     tab.until("location.search === '?again' && " + LIVE);
-    ask("What is a KV cache?");
+    enterQuestion("What is a KV cache?");
     tab.until("document.querySelector('.answer[aria-busy=false]') !== null");
     assertThat(tab.text(".answer")).isEqualTo(SampleServer.ANSWER);
   }
@@ -299,7 +299,7 @@ class DashboardPageTest {
       for (int width : new int[] {320, 390, 820, 1280, 1920}) {
         tab.size(width, 800, 1);
         show(Sample.busy(1_204, Availability.DOWN));
-        ask("y".repeat(300));
+        enterQuestion("y".repeat(300));
         tab.until("document.querySelector('.answer[aria-busy=false]') !== null");
         assertThat(tab.value("document.documentElement.scrollWidth"))
             .as(scheme + " " + width)

@@ -34,7 +34,7 @@ class RebindingTest {
           + " body: '{\"worker\":\"one\"}'}).then(a => a.status, e => 'none')";
 
   private final Network network = Network.open(1);
-  private final AtomicInteger asked = new AtomicInteger();
+  private final AtomicInteger received = new AtomicInteger();
   private HttpServer server;
   private Gateway gateway;
   private Chromium chromium;
@@ -51,7 +51,7 @@ class RebindingTest {
             .requestHandler(
                 request -> {
                   if (String.valueOf(request.path()).startsWith("/v1/chat"))
-                    asked.incrementAndGet();
+                    received.incrementAndGet();
                   request.response().end("{\"data\":[{\"id\":\"tiny\",\"object\":\"model\"}]}");
                 });
     Network.await(server.listen(0, HttpSettings.LOOPBACK));
@@ -75,7 +75,7 @@ class RebindingTest {
   void aPageOfThisServerMayAsk() throws Exception {
     visit("http://localhost:" + gateway.port() + "/health");
     assertThat(tab.outcome(ASK.formatted(""))).isEqualTo("200");
-    assertThat(asked).hasValue(1);
+    assertThat(received).hasValue(1);
   }
 
   @Test
@@ -84,7 +84,7 @@ class RebindingTest {
     assertThat(tab.value("document.body.innerText")).contains("this server is not");
     assertThat(tab.outcome(ASK.formatted(""))).isEqualTo("403");
     assertThat(tab.outcome("fetch('/dashboard/state').then(a => a.status)")).isEqualTo("403");
-    assertThat(asked).hasValue(0);
+    assertThat(received).hasValue(0);
   }
 
   @Test
@@ -102,7 +102,7 @@ class RebindingTest {
       tab.outcome(DRAIN.formatted(gateway.adminUrl(), type, "cors"));
       tab.outcome(DRAIN.formatted(gateway.adminUrl(), type, "no-cors"));
     }
-    assertThat(asked).hasValue(0);
+    assertThat(received).hasValue(0);
     assertStillServes();
   }
 

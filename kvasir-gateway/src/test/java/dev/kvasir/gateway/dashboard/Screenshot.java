@@ -19,21 +19,21 @@ final class Screenshot {
       tab.size(1280, 1050, 1.5);
       tab.go(url);
       tab.until("document.querySelector('#link')?.dataset.is === 'live'");
-      ask(tab, "What is a lantern?");
-      ask(tab, "And what is a river?");
-      take(tab, folder.resolve("dashboard.png"), Tab.Scheme.LIGHT);
-      take(tab, folder.resolve("dashboard-dark.png"), Tab.Scheme.DARK);
+      enterQuestion(tab, "What is a lantern?");
+      enterQuestion(tab, "And what is a river?");
+      capture(tab, folder.resolve("dashboard.png"), Tab.Scheme.LIGHT);
+      capture(tab, folder.resolve("dashboard-dark.png"), Tab.Scheme.DARK);
     }
   }
 
-  private static void ask(Tab tab, String question) throws InterruptedException {
+  private static void enterQuestion(Tab tab, String question) throws InterruptedException {
     tab.value("document.querySelector('#question').focus()");
     tab.type(question);
     tab.press("Enter", 13, 2);
     tab.until("document.querySelectorAll('[aria-busy=true]').length === 0");
   }
 
-  private static void take(Tab tab, Path file, Tab.Scheme scheme) throws Exception {
+  private static void capture(Tab tab, Path file, Tab.Scheme scheme) throws Exception {
     tab.scheme(scheme);
     tab.value("document.activeElement.blur()");
     Thread.sleep(1_500);

@@ -155,19 +155,19 @@ final class Tab implements AutoCloseable {
     socket.abort();
   }
 
-  private void take(JsonNode message) {
+  private void receive(JsonNode message) {
     var answer = message.has("id") ? open.remove(message.path("id").asInt()) : null;
     if (answer != null) answer.complete(message);
     var params = message.path("params");
     switch (message.path("method").asString("")) {
       case "Runtime.exceptionThrown" -> complaints.add(params.toString());
-      case "Runtime.consoleAPICalled" -> complain(params.path("type"), params);
-      case "Log.entryAdded" -> complain(params.path("entry").path("level"), params);
+      case "Runtime.consoleAPICalled" -> addError(params.path("type"), params);
+      case "Log.entryAdded" -> addError(params.path("entry").path("level"), params);
       default -> {}
     }
   }
 
-  private void complain(JsonNode level, JsonNode what) {
+  private void addError(JsonNode level, JsonNode what) {
     if (List.of("error", "warning", "assert").contains(level.asString())) {
       complaints.add(what.toString());
     }
@@ -181,7 +181,7 @@ final class Tab implements AutoCloseable {
     public CompletionStage<?> onText(WebSocket from, CharSequence part, boolean last) {
       parts.append(part);
       if (last) {
-        take(JSON.readTree(parts.toString()));
+        receive(JSON.readTree(parts.toString()));
         parts.setLength(0);
       }
       from.request(1);

@@ -41,31 +41,31 @@ final class PickerClient implements AutoCloseable {
     final BlockingQueue<Buffer> answers = new LinkedBlockingQueue<>();
     private final HttpClientRequest request;
     private final CompletableFuture<String> status = new CompletableFuture<>();
-    private final Consumer<Buffer> heard;
+    private final Consumer<Buffer> consumer;
     private Buffer in = Buffer.buffer();
 
-    private Call(HttpClientRequest request, Consumer<Buffer> heard) {
+    private Call(HttpClientRequest request, Consumer<Buffer> consumer) {
       this.request = request;
-      this.heard = heard;
+      this.consumer = consumer;
       request.exceptionHandler(_ -> status.complete("reset"));
       request
           .response()
           .onSuccess(
               response -> {
-                response.handler(this::take);
+                response.handler(this::receive);
                 response.exceptionHandler(_ -> status.complete("reset"));
                 response.endHandler(_ -> status.complete(response.getTrailer("grpc-status")));
               })
           .onFailure(_ -> status.complete("reset"));
     }
 
-    private void take(Buffer bytes) {
+    private void receive(Buffer bytes) {
       in = Buffer.buffer().appendBuffer(in).appendBuffer(bytes);
       while (in.length() >= 5 && in.length() >= 5 + in.getInt(1)) {
         int end = 5 + in.getInt(1);
         var answer = in.getBuffer(5, end);
         answers.add(answer);
-        heard.accept(answer);
+        consumer.accept(answer);
         in = in.getBuffer(end, in.length());
       }
     }
@@ -145,10 +145,10 @@ final class PickerClient implements AutoCloseable {
   }
 
   /** A call whose answers are heard as they come. */
-  Call call(String path, Consumer<Buffer> heard) {
+  Call call(String path, Consumer<Buffer> consumer) {
     var request = Network.await(client.request(HttpMethod.POST, port, "127.0.0.1", path));
     request.putHeader("content-type", "application/grpc").setChunked(true);
-    var call = new Call(request, heard);
+    var call = new Call(request, consumer);
     Network.await(request.writeHead());
     return call;
   }

@@ -64,12 +64,12 @@ class PickerGuardTest {
     return headers;
   }
 
-  private Call asked(String method, String path) {
+  private Call picked(String method, String path) {
     return client.call().send(PickerClient.head(FULL_DUPLEX, headers(method, path), null));
   }
 
-  private Call asked() {
-    return asked("POST", PickerScene.CHAT);
+  private Call picked() {
+    return picked("POST", PickerScene.CHAT);
   }
 
   /** A message of which the last byte never comes. */
@@ -78,7 +78,7 @@ class PickerGuardTest {
   }
 
   private void assertServes() throws InterruptedException {
-    var call = asked().send(PickerClient.body(4, PROMPT, 1));
+    var call = picked().send(PickerClient.body(4, PROMPT, 1));
     assertThat(call.answer().endpoint()).startsWith("127.0.0.1:");
     call.reset();
   }
@@ -86,7 +86,7 @@ class PickerGuardTest {
   @Test
   void messagesThatAreNotWholeTakeNoMoreThanAShareOfTheMemory() throws InterruptedException {
     var calls = new ArrayList<Call>();
-    for (int i = 0; i < 28; i++) calls.add(asked().raw(part(PickerScene.BODY_BYTES_MAX)));
+    for (int i = 0; i < 28; i++) calls.add(picked().raw(part(PickerScene.BODY_BYTES_MAX)));
     Eventually.ends(() -> scene.metric("kvasir_picker_body_bytes") == 0);
     int refused = 0;
     for (var call : calls.subList(8, 28)) if (call.status().equals(EXHAUSTED)) refused++;
@@ -117,8 +117,8 @@ class PickerGuardTest {
     use(QUICK);
     var silent = client.call();
     var first = client.call().raw(part(9));
-    var later = asked().send(PickerClient.body(4, PROMPT, 1)).raw(part(99));
-    var body = asked().send(PickerClient.body(4, "{", 0));
+    var later = picked().send(PickerClient.body(4, PROMPT, 1)).raw(part(99));
+    var body = picked().send(PickerClient.body(4, "{", 0));
     for (var call : List.of(silent, first, later)) assertThat(call.status()).isEqualTo(LATE);
     assertThat(body.answer().status()).isEqualTo(408);
     scene.assertBooksAreEmpty();
@@ -163,10 +163,10 @@ class PickerGuardTest {
   void aPathThatAWorkerReadsAsAnotherIsRefused() throws InterruptedException {
     for (var path :
         List.of("/v1/%63hat/completions", "//v1/chat/completions", "/v1/chat/completions#x")) {
-      assertThat(asked("POST", path).answer().status()).as(path).isEqualTo(404);
+      assertThat(picked("POST", path).answer().status()).as(path).isEqualTo(404);
     }
-    assertThat(asked("PUT", PickerScene.CHAT).answer().status()).isEqualTo(405);
-    var other = asked("POST", "/else").send(PickerClient.body(4, PROMPT, 1));
+    assertThat(picked("PUT", PickerScene.CHAT).answer().status()).isEqualTo(405);
+    var other = picked("POST", "/else").send(PickerClient.body(4, PROMPT, 1));
     assertThat(other.answer().endpoint()).startsWith("127.0.0.1:");
     other.reset();
     scene.assertBooksAreEmpty();
@@ -176,12 +176,12 @@ class PickerGuardTest {
   void withKeysOnlyWhatTheGatewayHasIsPassedOn() throws InterruptedException {
     scene.gateway.use(new ApiKeys(List.of(ApiKey.of("ada", "of-ada"))));
     for (var path : List.of("/else", "/invocations", "/metrics", "/v1/%63hat/completions", "/")) {
-      assertThat(asked("POST", path).answer().status()).as(path).isEqualTo(404);
-      assertThat(asked("GET", path).answer().status()).as(path).isEqualTo(404);
+      assertThat(picked("POST", path).answer().status()).as(path).isEqualTo(404);
+      assertThat(picked("GET", path).answer().status()).as(path).isEqualTo(404);
     }
     assertServes();
     for (var path : List.of("/v1/models", "/v1/models/org/name-1.5", "/health")) {
-      var models = asked("GET", path).send(PickerClient.body(4, "", 1));
+      var models = picked("GET", path).send(PickerClient.body(4, "", 1));
       assertThat(models.answer().endpoint()).as(path).startsWith("127.0.0.1:");
       models.reset();
     }
@@ -194,7 +194,7 @@ class PickerGuardTest {
     var random = new SplittableRandom(Long.getLong("kvasir.seed", 1));
     for (int i = 0; i < 40; i++) {
       var message = dense(random, 20_000 + random.nextInt(PickerScene.BODY_BYTES_MAX));
-      var call = random.nextBoolean() ? client.call() : asked();
+      var call = random.nextBoolean() ? client.call() : picked();
       call.send(message);
       if (random.nextBoolean()) call.send(message);
       call.reset();

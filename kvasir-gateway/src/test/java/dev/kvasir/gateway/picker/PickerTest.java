@@ -38,7 +38,7 @@ class PickerTest {
     return new HashMap<>(Map.of(":path", "/v1/completions", ":method", "POST"));
   }
 
-  private Call asked(int mode) {
+  private Call picked(int mode) {
     return client.call().send(PickerClient.head(mode, headers(), null));
   }
 
@@ -48,7 +48,7 @@ class PickerTest {
   }
 
   private void comesBackWithTheEndpoint() throws InterruptedException {
-    var call = asked(FULL_DUPLEX).send(PickerClient.body(4, PROMPT.substring(0, 9), 0));
+    var call = picked(FULL_DUPLEX).send(PickerClient.body(4, PROMPT.substring(0, 9), 0));
     call.send(PickerClient.body(4, PROMPT.substring(9), 1));
     var head = call.answer();
     assertThat(head.kind()).isEqualTo(1);
@@ -80,7 +80,7 @@ class PickerTest {
 
   @Test
   void aBufferedBodyIsAnsweredWithTheEndpoint() throws InterruptedException {
-    var call = asked(BUFFERED);
+    var call = picked(BUFFERED);
     assertThat(call.answer().endpoint()).isEmpty();
     call.send(PickerClient.body(4, PROMPT, 1));
     var answer = call.answer();
@@ -111,11 +111,11 @@ class PickerTest {
 
   @Test
   void bodiesOverTheLimitAreRefusedAtTheFirstByteTooMany() throws InterruptedException {
-    var told = headers();
-    told.put("content-length", Integer.toString(PickerScene.BODY_BYTES_MAX + 1));
-    var early = client.call().send(PickerClient.head(FULL_DUPLEX, told, null));
+    var sent = headers();
+    sent.put("content-length", Integer.toString(PickerScene.BODY_BYTES_MAX + 1));
+    var early = client.call().send(PickerClient.head(FULL_DUPLEX, sent, null));
     assertThat(early.answer().status()).isEqualTo(413);
-    var call = asked(FULL_DUPLEX);
+    var call = picked(FULL_DUPLEX);
     for (int i = 0; i < 4; i++) call.send(PickerClient.body(4, "x".repeat(50_000), 0));
     assertThat(call.answers).isEmpty();
     call.send(PickerClient.body(4, "x", 0));
@@ -128,19 +128,19 @@ class PickerTest {
   void whatIsNoStreamOfEnvoyEndsWithAnError() throws InterruptedException {
     var garbage = client.call().raw(Buffer.buffer(new byte[] {0, 0, 0, 0, 2, 7, 7}));
     assertThat(garbage.status()).isEqualTo(INVALID);
-    var cut = asked(FULL_DUPLEX).raw(Buffer.buffer(new byte[] {0, 0, 0, 0, 9, 1})).finish();
+    var cut = picked(FULL_DUPLEX).raw(Buffer.buffer(new byte[] {0, 0, 0, 0, 9, 1})).finish();
     assertThat(cut.status()).isEqualTo(INVALID);
     var large =
         client.call().raw(Buffer.buffer().appendByte((byte) 0).appendInt(Integer.MAX_VALUE));
     assertThat(large.status()).isEqualTo(EXHAUSTED);
     var packed = client.call().raw(Buffer.buffer(new byte[] {1, 0, 0, 0, 0}));
     assertThat(packed.status()).isEqualTo("12");
-    var twice = asked(FULL_DUPLEX).send(PickerClient.head(FULL_DUPLEX, headers(), null));
+    var twice = picked(FULL_DUPLEX).send(PickerClient.head(FULL_DUPLEX, headers(), null));
     assertThat(twice.status()).isEqualTo(INVALID);
     var early = client.call().send(PickerClient.body(4, PROMPT, 1));
     assertThat(early.status()).isEqualTo(INVALID);
-    var unasked = client.call().send(PickerClient.body(5, PROMPT, 1));
-    assertThat(unasked.status()).isEqualTo(INVALID);
+    var unmatched = client.call().send(PickerClient.body(5, PROMPT, 1));
+    assertThat(unmatched.status()).isEqualTo(INVALID);
     assertThat(client.call("/else/where").finish().status()).isEqualTo("12");
     scene.assertBooksAreEmpty();
     assertThat(scene.metric("kvasir_picker_streams_total{result=\"malformed\"}")).isGreaterThan(3);
@@ -148,9 +148,9 @@ class PickerTest {
 
   @Test
   void mistakesOfCallersAreAnsweredAtOnce() throws InterruptedException {
-    var call = asked(FULL_DUPLEX).send(PickerClient.body(4, "{\"prompt\":", 1));
+    var call = picked(FULL_DUPLEX).send(PickerClient.body(4, "{\"prompt\":", 1));
     assertThat(call.answer().status()).isEqualTo(400);
-    var mode = asked(1);
+    var mode = picked(1);
     assertThat(mode.answer().status()).isEqualTo(500);
     scene.assertBooksAreEmpty();
   }
@@ -176,10 +176,10 @@ class PickerTest {
   /** Envoy has one connection, and resets each stream that it does not need any more. */
   @Test
   void aConnectionOutlivesManyStreamsThatAreResetOrRefused() throws InterruptedException {
-    var lasting = asked(FULL_DUPLEX);
+    var lasting = picked(FULL_DUPLEX);
     for (int i = 0; i < 300; i++) {
-      asked(FULL_DUPLEX).reset();
-      assertThat(asked(FULL_DUPLEX).send(PickerClient.body(4, "{", 1)).answer().status())
+      picked(FULL_DUPLEX).reset();
+      assertThat(picked(FULL_DUPLEX).send(PickerClient.body(4, "{", 1)).answer().status())
           .isEqualTo(400);
     }
     lasting.send(PickerClient.body(4, PROMPT, 1));

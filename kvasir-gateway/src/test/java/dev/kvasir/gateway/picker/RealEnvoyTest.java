@@ -106,11 +106,11 @@ class RealEnvoyTest {
       assertThat(over.body()).contains("body_too_large");
       // One that does not tell how long it is.
       var pieces = BodyPublishers.ofByteArray(new byte[2 * PickerScene.BODY_BYTES_MAX]);
-      var untold =
+      var unreported =
           scene.send(
               HttpRequest.newBuilder(envoy.uri(PickerScene.CHAT))
                   .POST(BodyPublishers.fromPublisher(pieces)));
-      assertThat(untold.statusCode()).isEqualTo(413);
+      assertThat(unreported.statusCode()).isEqualTo(413);
       scene.assertBooksAreEmpty();
     }
   }

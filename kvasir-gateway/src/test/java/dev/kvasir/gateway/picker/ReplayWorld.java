@@ -46,7 +46,7 @@ abstract class ReplayWorld implements AutoCloseable {
   /** Those that still waited when they were to end. */
   private final List<Integer> late = new ArrayList<>();
 
-  private int asked;
+  private int requests;
 
   ReplayWorld(List<Worker> workers, ApiKeys keys, Path log) {
     var settings =
@@ -57,15 +57,15 @@ abstract class ReplayWorld implements AutoCloseable {
             .with(new JournalFiles(log, null, null))
             .with("", SECRET)
             .probing(Duration.ofDays(1));
-    var nothing = Gateway.Beside.NOTHING;
-    var beside =
-        new Gateway.Beside(
+    var nothing = Gateway.Extensions.NOTHING;
+    var extensions =
+        new Gateway.Extensions(
             "",
             nothing.tieredCache(),
             List.of(),
             _ -> (_, _, body) -> Future.succeededFuture(tokens(body)),
             List.of());
-    gateway = Gateway.start(network, settings, beside, new LiveLoop("replayed", clock::get));
+    gateway = Gateway.start(network, settings, extensions, new LiveLoop("replayed", clock::get));
   }
 
   private static int[] tokens(byte[] body) {
@@ -98,8 +98,8 @@ abstract class ReplayWorld implements AutoCloseable {
 
   abstract void sendEnd(int number, String last);
 
-  final void ask(int number, String key, String body) throws InterruptedException {
-    asked++;
+  final void sendRequest(int number, String key, String body) throws InterruptedException {
+    requests++;
     send(number, key, body);
     settle();
   }
@@ -131,18 +131,18 @@ abstract class ReplayWorld implements AutoCloseable {
     var target = gateway.events(worker);
     var hasher = Gateway.hasher("", SECRET.salt(TENANT, ""));
     int size = gateway.blockTokens();
-    var told = new ArrayList<KvEvent>();
+    var published = new ArrayList<KvEvent>();
     BlockHash parent = null;
     for (int i = 0; i < Math.min(blocks, tokens.length / size); i++) {
       var hash = hasher.hash(parent, tokens, i * size, (i + 1) * size, List.of());
-      told.add(
+      published.add(
           isStored
               ? new KvEvent.Stored(Tier.DEVICE, TokenBlock.named(hash, parent, i))
               : new KvEvent.Removed(Tier.DEVICE, hash));
       parent = hash;
     }
     // The last goes first, as an engine evicts.
-    var ordered = isStored ? told : told.reversed();
+    var ordered = isStored ? published : published.reversed();
     onLoop(
         () -> {
           ordered.forEach(target::on);
@@ -158,7 +158,7 @@ abstract class ReplayWorld implements AutoCloseable {
             onLoop(
                 () ->
                     flow.inFlight() != placed.size() - ended.size()
-                        || flow.waiting() != asked - placed.size() - refused.size()
+                        || flow.waiting() != requests - placed.size() - refused.size()
                         || flow.counted() != flow.inFlight() + flow.waiting()));
   }
 

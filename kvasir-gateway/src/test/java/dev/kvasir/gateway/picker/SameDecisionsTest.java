@@ -80,7 +80,7 @@ class SameDecisionsTest {
       var body = body(tokens, random.nextInt(3) == 0 ? "s" + which : "");
       var key = random.nextInt(12) == 0 ? "limited" : "free";
       int id = number;
-      steps.add(new Timed(now, order++, world -> world.ask(id, key, body)));
+      steps.add(new Timed(now, order++, world -> world.sendRequest(id, key, body)));
       long first = now + 5_000_000 + random.nextInt(400_000_000);
       long end = first + 1_000_000 + random.nextInt(1_200_000_000);
       int cached = random.nextInt(64);
@@ -182,7 +182,7 @@ class SameDecisionsTest {
 
     Held() {
       for (int i = 0; i < WORKERS; i++) {
-        var server = network.vertx().createHttpServer().requestHandler(this::asked);
+        var server = network.vertx().createHttpServer().requestHandler(this::requested);
         Network.await(server.listen(0, HttpSettings.LOOPBACK));
         servers.add(server);
       }
@@ -197,7 +197,7 @@ class SameDecisionsTest {
       return workers;
     }
 
-    private void asked(HttpServerRequest request) {
+    private void requested(HttpServerRequest request) {
       request.response().exceptionHandler(_ -> {});
       switch (String.valueOf(request.path())) {
         case "/v1/models" -> request.response().end("{\"data\":[{\"id\":\"tiny\"}]}");

@@ -27,7 +27,7 @@ final class TalkingWorker implements AutoCloseable {
 
   TalkingWorker(Network network, String name) {
     this.name = name;
-    server = network.vertx().createHttpServer().requestHandler(this::asked);
+    server = network.vertx().createHttpServer().requestHandler(this::requested);
     Network.await(server.listen(0, HttpSettings.LOOPBACK));
   }
 
@@ -43,7 +43,7 @@ final class TalkingWorker implements AutoCloseable {
     return seen;
   }
 
-  private void asked(HttpServerRequest request) {
+  private void requested(HttpServerRequest request) {
     request.exceptionHandler(_ -> {});
     request.response().exceptionHandler(_ -> {}).putHeader("x-worker", name);
     switch (String.valueOf(request.path())) {

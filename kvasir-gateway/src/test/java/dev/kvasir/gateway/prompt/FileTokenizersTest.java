@@ -38,7 +38,7 @@ class FileTokenizersTest {
       "{\"model\": \"m\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello there\"}]}";
 
   private final Vertx vertx = Vertx.vertx();
-  private final AtomicInteger asked = new AtomicInteger();
+  private final AtomicInteger requested = new AtomicInteger();
 
   /** A tokenizer and its cases, which the tests of kvasir-text have. */
   private static final Path CASES =
@@ -77,7 +77,7 @@ class FileTokenizersTest {
 
     @Override
     public Future<int[]> tokens(Context context, String path, byte[] fields) {
-      asked.incrementAndGet();
+      requested.incrementAndGet();
       var request = JsonMapper.shared().readTree(fields);
       try {
         var tokens =
@@ -109,9 +109,9 @@ class FileTokenizersTest {
   void promptsAreTokenisedHereOnceAWorkerAgreed() throws Exception {
     var tokenizers = new FileTokenizers(Map.of("m", text), new LikeWorker(""));
     var first = tokens(tokenizers, CHAT, ASKED);
-    int before = asked.get();
+    int before = requested.get();
     assertThat(tokens(tokenizers, CHAT, ASKED)).isEqualTo(first);
-    assertThat(asked).hasValue(before);
+    assertThat(requested).hasValue(before);
     assertThat(metrics(tokenizers))
         .contains("kvasir_prompts_tokenized_total{by=\"file\",reason=\"\"} 1\n")
         .contains("kvasir_prompts_tokenized_total{by=\"worker\",reason=\"unchecked\"} 1\n");
@@ -156,7 +156,7 @@ class FileTokenizersTest {
   void aPromptOfTokensNeedsNobody() throws Exception {
     var tokenizers = new FileTokenizers(Map.of(), new LikeWorker(""));
     assertThat(tokens(tokenizers, COMPLETIONS, "{\"prompt\": [5, 6, 7]}")).containsExactly(5, 6, 7);
-    assertThat(asked).hasValue(0);
+    assertThat(requested).hasValue(0);
   }
 
   @Test
@@ -165,9 +165,9 @@ class FileTokenizersTest {
     var without = ModelText.read(folder);
     var tokenizers = new FileTokenizers(Map.of("m", without), new LikeWorker(""));
     var first = tokens(tokenizers, CHAT, ASKED);
-    int before = asked.get();
+    int before = requested.get();
     assertThat(tokens(tokenizers, CHAT, ASKED)).isEqualTo(first);
-    assertThat(asked).hasValue(before + 1);
+    assertThat(requested).hasValue(before + 1);
     tokens(tokenizers, COMPLETIONS, "{\"model\": \"m\", \"prompt\": \"plain text\"}");
     assertThat(metrics(tokenizers))
         .contains("kvasir_prompts_tokenized_total{by=\"file\",reason=\"\"} 1\n")

@@ -36,7 +36,7 @@ class ReplicaCodecTest {
   @Test
   void aMessageComesBackAsItWas() {
     assertThat(codec.decode(codec.encode(MESSAGE)))
-        .isEqualTo(new ReplicaCodec.Heard(MESSAGE, "http://host:8000"));
+        .isEqualTo(new ReplicaCodec.Received(MESSAGE, "http://host:8000"));
   }
 
   @Test

@@ -40,11 +40,11 @@ class KnownNamesTest {
   void aPromptThatGoesOnIsHashedFromWhereItDoes() {
     var prompt = tokens(new SplittableRandom(1), 1_024);
     names(Arrays.copyOf(prompt, 512), hasher(""));
-    assertThat(known.taken()).isZero();
+    assertThat(known.reused()).isZero();
     names(prompt, hasher(""));
-    assertThat(known.taken()).isEqualTo(32);
+    assertThat(known.reused()).isEqualTo(32);
     names(prompt, hasher(""));
-    assertThat(known.taken()).isEqualTo(32 + 64);
+    assertThat(known.reused()).isEqualTo(32 + 64);
   }
 
   @Test
@@ -52,7 +52,7 @@ class KnownNamesTest {
     var prompt = tokens(new SplittableRandom(1), 512);
     names(prompt, hasher("a"));
     assertThat(names(prompt, hasher("b"))).isEqualTo(plain(prompt, hasher("b")));
-    assertThat(known.taken()).isZero();
+    assertThat(known.reused()).isZero();
   }
 
   @Test
@@ -62,7 +62,7 @@ class KnownNamesTest {
     names(prompt, hasher(""));
     for (int i = 0; i < 64; i++) names(tokens(random, 512), hasher(""));
     names(prompt, hasher(""));
-    assertThat(known.taken()).isZero();
+    assertThat(known.reused()).isZero();
   }
 
   private static BlockHasher hasher(String salt) {

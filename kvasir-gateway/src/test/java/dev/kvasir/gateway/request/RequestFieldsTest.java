@@ -122,14 +122,15 @@ class RequestFieldsTest {
 
   @Test
   void moreFieldsAndValuesThanAnybodyNeedsAreRefusedWithTheLimit() {
-    var told = new LinkedHashMap<String, String>();
-    told.put(repeated("{\"a\":1", ",\"f%d\":1", 1_000) + "}", "more than 1000 fields");
-    told.put(repeated("{\"a\":{\"b\":1", ",\"f%d\":1", 16_384) + "}}", "more than 16384 fields");
-    told.put(
+    var expected = new LinkedHashMap<String, String>();
+    expected.put(repeated("{\"a\":1", ",\"f%d\":1", 1_000) + "}", "more than 1000 fields");
+    expected.put(
+        repeated("{\"a\":{\"b\":1", ",\"f%d\":1", 16_384) + "}}", "more than 16384 fields");
+    expected.put(
         repeated("{\"tools\":[{}", ",{}", 600_000) + "]}", "1048576 names, values and brackets");
-    told.put(
+    expected.put(
         repeated("{\"prompt\":[1", ",1", 1 << 20) + "]}", "1048576 names, values and brackets");
-    told.forEach(
+    expected.forEach(
         (body, limit) ->
             assertThatThrownBy(() -> fields(body)).as(limit).hasMessageContaining(limit));
   }
@@ -157,13 +158,13 @@ class RequestFieldsTest {
     var small = repeated("{\"tools\":[{}", ",{}", 3_000) + "]}";
     var share = bodies.share("eve");
     RequestFields.of(small.getBytes(StandardCharsets.UTF_8), share);
-    assertThat(bodies.taken()).isBetween(300_000L, 500_000L);
+    assertThat(bodies.reserved()).isBetween(300_000L, 500_000L);
     share.isRead();
-    assertThat(bodies.taken()).isZero();
+    assertThat(bodies.reserved()).isZero();
     var large = repeated("{\"tools\":[{}", ",{}", 30_000) + "]}";
     assertThatThrownBy(() -> RequestFields.of(large.getBytes(StandardCharsets.UTF_8), share))
         .hasMessageContaining("send fewer fields and values");
-    assertThat(bodies.taken()).isZero();
+    assertThat(bodies.reserved()).isZero();
   }
 
   @Test

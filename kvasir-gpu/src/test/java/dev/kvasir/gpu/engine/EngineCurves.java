@@ -151,7 +151,7 @@ public final class EngineCurves {
     var settings = EngineGroupSettings.of(1, BLOCKS, 0, 0, null, engine);
     try (var group = EngineGroup.open(model, settings)) {
       var callers = new Callers(group.engines().getFirst());
-      group.tellSteps(callers::stepped);
+      group.reportSteps(callers::stepped);
       callers.begin(running + waiting);
       callers.window(SETTLING, time);
       callers.end();

@@ -67,11 +67,14 @@ record AnswerHead(
   }
 
   private static int status(String line) throws MalformedAnswer {
-    boolean told = line.startsWith(VERSION) && line.length() >= STATUS_AT + 3;
-    told = told && (line.charAt(VERSION.length()) == '1' || line.charAt(VERSION.length()) == '0');
-    told = told && line.charAt(STATUS_AT - 1) == ' ';
-    told = told && (line.length() == STATUS_AT + 3 || line.charAt(STATUS_AT + 3) == ' ');
-    int status = told ? (int) number(line.substring(STATUS_AT, STATUS_AT + 3)) : -1;
+    boolean isStatusLine = line.startsWith(VERSION) && line.length() >= STATUS_AT + 3;
+    isStatusLine =
+        isStatusLine
+            && (line.charAt(VERSION.length()) == '1' || line.charAt(VERSION.length()) == '0');
+    isStatusLine = isStatusLine && line.charAt(STATUS_AT - 1) == ' ';
+    isStatusLine =
+        isStatusLine && (line.length() == STATUS_AT + 3 || line.charAt(STATUS_AT + 3) == ' ');
+    int status = isStatusLine ? (int) number(line.substring(STATUS_AT, STATUS_AT + 3)) : -1;
     if (status < 100) throw notHttp();
     return status;
   }
@@ -105,14 +108,14 @@ record AnswerHead(
   }
 
   private static long length(MultiMap headers) throws MalformedAnswer {
-    String told = null;
+    String lengthText = null;
     for (var value : headers.getAll(HttpHeaders.CONTENT_LENGTH)) {
-      if (told != null && !told.equals(value)) throw new MalformedAnswer("two lengths");
-      told = value;
+      if (lengthText != null && !lengthText.equals(value)) throw new MalformedAnswer("two lengths");
+      lengthText = value;
     }
-    if (told == null) return NONE;
-    long length = number(told);
-    if (length < 0) throw new MalformedAnswer("a length of \"" + told + "\"");
+    if (lengthText == null) return NONE;
+    long length = number(lengthText);
+    if (length < 0) throw new MalformedAnswer("a length of \"" + lengthText + "\"");
     return length;
   }
 
@@ -140,9 +143,9 @@ record AnswerHead(
   /** Returns how long the server keeps the connection, in seconds; null where it does not tell. */
   @Nullable
   Long keptSeconds() {
-    var told = headers.get(HttpHeaders.KEEP_ALIVE);
-    if (told == null) return null;
-    for (var each : told.split(",", -1)) {
+    var keepAlive = headers.get(HttpHeaders.KEEP_ALIVE);
+    if (keepAlive == null) return null;
+    for (var each : keepAlive.split(",", -1)) {
       var part = each.strip();
       if (!part.regionMatches(true, 0, "timeout=", 0, "timeout=".length())) continue;
       long seconds = number(part.substring("timeout=".length()).strip());

@@ -286,9 +286,9 @@ final class AnswerParser {
     }
     int next = digits;
     while (next < end && (kept[next] == ' ' || kept[next] == '\t')) next++;
-    boolean told = digits > 0 && digits <= SIZE_DIGITS_MAX && (next == end || kept[next] == ';');
-    for (int i = next; i < end; i++) told &= kept[i] == '\t' || (kept[i] & 0xff) >= ' ';
-    if (!told) throw new MalformedAnswer("a chunk without a size");
+    boolean isSize = digits > 0 && digits <= SIZE_DIGITS_MAX && (next == end || kept[next] == ';');
+    for (int i = next; i < end; i++) isSize &= kept[i] == '\t' || (kept[i] & 0xff) >= ' ';
+    if (!isSize) throw new MalformedAnswer("a chunk without a size");
     return size;
   }
 

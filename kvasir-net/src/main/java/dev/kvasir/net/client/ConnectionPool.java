@@ -51,7 +51,7 @@ final class ConnectionPool {
   }
 
   /** Sends the call as soon as there is a connection. */
-  void take(ClientCall call) {
+  void send(ClientCall call) {
     for (var last = resting.pollLast(); last != null; last = resting.pollLast()) {
       if (last.isStale(System.nanoTime())) {
         last.abandon();
@@ -160,10 +160,10 @@ final class ConnectionPool {
 
   /** Later, since a call may be about to come. */
   private void leaveIfUnused() {
-    if (isUnused()) loop.runOnContext(_ -> tellIfUnused());
+    if (isUnused()) loop.runOnContext(_ -> reportIfUnused());
   }
 
-  private void tellIfUnused() {
+  private void reportIfUnused() {
     if (isUnused()) unused.accept(this);
   }
 

@@ -35,7 +35,7 @@ final class KeptConnection implements AnswerParser.Sink {
   KeptConnection(ConnectionPool pool, NetSocket socket) {
     this.pool = pool;
     this.socket = socket;
-    socket.handler(this::heard);
+    socket.handler(this::received);
     socket.exceptionHandler(failure -> trouble = failure);
     socket.endHandler(_ -> ended());
     socket.closeHandler(_ -> left());
@@ -61,7 +61,7 @@ final class KeptConnection implements AnswerParser.Sink {
     socket.write(bytes).onComplete(_ -> unsent--);
   }
 
-  private void heard(Buffer bytes) {
+  private void received(Buffer bytes) {
     if (call == null) {
       // Bytes that answer nothing: what comes next could not be told apart from them.
       abandon();

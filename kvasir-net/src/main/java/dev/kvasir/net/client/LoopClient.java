@@ -43,7 +43,7 @@ public final class LoopClient {
     var head = request.head(target);
     var pool = pool(loop, target);
     var call = new ClientCall(pool, target, request, head, listener);
-    pool.take(call);
+    pool.send(call);
     return call;
   }
 

@@ -71,7 +71,7 @@ public final class EventSplitter {
       torn = true;
       whole = length;
     }
-    if (whole < length || whole > chunk.length()) return take(whole);
+    if (whole < length || whole > chunk.length()) return remove(whole);
     clear();
     return chunk;
   }
@@ -161,7 +161,7 @@ public final class EventSplitter {
     } else {
       done |= LAST.contains(name);
     }
-    if (tells(at, to)) usage = Arrays.copyOfRange(bytes, at, to);
+    if (hasUsage(at, to)) usage = Arrays.copyOfRange(bytes, at, to);
   }
 
   /** The bytes up to the end of the line. */
@@ -211,7 +211,7 @@ public final class EventSplitter {
   }
 
   /** Returns whether the event has an account that is not null. */
-  private boolean tells(int from, int to) {
+  private boolean hasUsage(int from, int to) {
     for (int at = from; at + USAGE.length < to; at++) {
       if (bytes[at] != '"' || !starts(USAGE, at, to)) continue;
       int value = at + USAGE.length;
@@ -226,7 +226,7 @@ public final class EventSplitter {
         && Arrays.equals(bytes, at, at + text.length, text, 0, text.length);
   }
 
-  private Buffer take(int count) {
+  private Buffer remove(int count) {
     if (count == 0) return Buffer.buffer();
     var out = Buffer.buffer(count).appendBytes(bytes, 0, count);
     length -= count;

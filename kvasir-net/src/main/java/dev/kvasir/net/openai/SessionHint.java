@@ -8,11 +8,11 @@ import java.nio.charset.StandardCharsets;
  * Hint of a caller about the conversation that a request belongs to.
  *
  * @param session a hash of its name and the tenant's; empty where it has none
- * @param said whether the conversation goes on
+ * @param returnHint whether the conversation goes on
  * @param pinSeconds time for which its blocks are to be kept before others; 0 for nothing of the
  *     kind
  */
-public record SessionHint(String session, Said said, int pinSeconds) {
+public record SessionHint(String session, Said returnHint, int pinSeconds) {
   /** Nothing was said. */
   public static final SessionHint NONE = new SessionHint("", Said.NOTHING, 0);
 
@@ -47,7 +47,7 @@ public record SessionHint(String session, Said said, int pinSeconds) {
 
   /** Returns what {@link #LAST_TURN} says to a worker; empty if nothing was said. */
   public String lastTurn() {
-    return switch (said) {
+    return switch (returnHint) {
       case NOTHING -> "";
       case RETURNS -> "false";
       case LAST -> "true";

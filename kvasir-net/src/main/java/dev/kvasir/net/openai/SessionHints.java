@@ -30,7 +30,7 @@ public final class SessionHints {
                   rows.counter(
                           "kvasir_hints_total",
                           "Requests that said whether their conversation continues.",
-                          hints -> hints.told.sum())
+                          hints -> hints.given.sum())
                       .counter(
                           "kvasir_hints_ignored_total",
                           "Names of sessions and hints that could not be read.",
@@ -38,7 +38,7 @@ public final class SessionHints {
 
   private static final int DIGITS_MAX = 18;
 
-  private final LongAdder told = new LongAdder();
+  private final LongAdder given = new LongAdder();
   private final LongAdder ignored = new LongAdder();
 
   /**
@@ -61,10 +61,10 @@ public final class SessionHints {
       Function<String, @Nullable JsonNode> field,
       String tenant) {
     var name = name(header, field);
-    var said = said(header.apply(SessionHint.LAST_TURN));
+    var returnHint = returnHint(header.apply(SessionHint.LAST_TURN));
     int pin = pinSeconds(header.apply(SessionHint.PIN));
-    if (name.isEmpty() && said == Said.NOTHING && pin == 0) return SessionHint.NONE;
-    return new SessionHint(name.isEmpty() ? "" : SessionHint.hash(tenant, name), said, pin);
+    if (name.isEmpty() && returnHint == Said.NOTHING && pin == 0) return SessionHint.NONE;
+    return new SessionHint(name.isEmpty() ? "" : SessionHint.hash(tenant, name), returnHint, pin);
   }
 
   /** The session that the path of the request names; empty where the name cannot be read. */
@@ -102,11 +102,11 @@ public final class SessionHints {
     return SessionHint.isName(name);
   }
 
-  private Said said(@Nullable String lastTurn) {
+  private Said returnHint(@Nullable String lastTurn) {
     if (lastTurn == null) return Said.NOTHING;
     return switch (lastTurn.strip().toLowerCase(Locale.ROOT)) {
-      case "true" -> told(Said.LAST);
-      case "false" -> told(Said.RETURNS);
+      case "true" -> counted(Said.LAST);
+      case "false" -> counted(Said.RETURNS);
       default -> {
         ignored.increment();
         yield Said.NOTHING;
@@ -125,8 +125,8 @@ public final class SessionHints {
     return (int) Math.min(ReturnHint.PIN_SECONDS_MAX, Long.parseLong(digits));
   }
 
-  private Said told(Said said) {
-    told.increment();
-    return said;
+  private Said counted(Said returnHint) {
+    given.increment();
+    return returnHint;
   }
 }

@@ -64,8 +64,8 @@ public record Usage(int promptTokens, int outputTokens, int cachedTokens) {
     return new Usage(prompt, output, cached);
   }
 
-  private static int tokens(JsonNode told) {
-    int tokens = told.asInt(-1);
+  private static int tokens(JsonNode node) {
+    int tokens = node.asInt(-1);
     return tokens >= 0 && tokens <= TOKENS_MAX ? tokens : -1;
   }
 

@@ -27,9 +27,9 @@ public final class RedisChannel implements AutoCloseable {
   private static final int QUEUE_MAX = 1_024;
   private static final Duration PAUSE = Duration.ofMillis(500);
 
-  /** Is told what comes, on the thread that listens. */
-  public interface Hearer {
-    void heard(byte[] message);
+  /** Receiver of the messages of a channel, called on the listening thread. */
+  public interface Receiver {
+    void received(byte[] message);
 
     /** The connection to the server broke: what others send is not heard until it is back. */
     void disconnected();
@@ -37,27 +37,27 @@ public final class RedisChannel implements AutoCloseable {
 
   private final RedisNode node;
   private final byte[] name;
-  private final Hearer hearer;
+  private final Receiver receiver;
   private final BlockingQueue<Supplier<byte[]>> queue = new ArrayBlockingQueue<>(QUEUE_MAX);
   private final LongAdder dropped = new LongAdder();
   private final Thread sender;
   private final Thread listener;
   private volatile boolean closed;
   private volatile @Nullable Jedis listening;
-  private volatile String complaint = "";
+  private volatile String failure = "";
 
-  private RedisChannel(RedisNode node, String name, Hearer hearer) {
+  private RedisChannel(RedisNode node, String name, Receiver receiver) {
     this.node = node;
     this.name = name.getBytes(UTF_8);
-    this.hearer = hearer;
+    this.receiver = receiver;
     sender = Thread.ofPlatform().name("kvasir-replicas-send").daemon(true).unstarted(this::send);
     listener =
         Thread.ofPlatform().name("kvasir-replicas-listen").daemon(true).unstarted(this::listen);
   }
 
   /** Connects, now or when the server can be reached; messages are heard on a thread of its own. */
-  public static RedisChannel open(RedisNode node, String name, Hearer hearer) {
-    var channel = new RedisChannel(node, name, hearer);
+  public static RedisChannel open(RedisNode node, String name, Receiver receiver) {
+    var channel = new RedisChannel(node, name, receiver);
     channel.sender.start();
     channel.listener.start();
     return channel;
@@ -100,7 +100,7 @@ public final class RedisChannel implements AutoCloseable {
           connection.publish(name, message.get());
         } catch (JedisException e) {
           dropped.increment();
-          complain(e);
+          warn(e);
           if (connection != null) close(connection);
           connection = null;
           pause();
@@ -118,14 +118,14 @@ public final class RedisChannel implements AutoCloseable {
       while (!closed) {
         try (var connection = connect()) {
           listening = connection;
-          connection.subscribe(new Ears(), name);
+          connection.subscribe(new Subscription(), name);
         } catch (JedisException e) {
-          complain(e);
+          warn(e);
         } finally {
           listening = null;
         }
         if (closed) return;
-        hearer.disconnected();
+        receiver.disconnected();
         pause();
       }
     } catch (InterruptedException e) {
@@ -133,19 +133,19 @@ public final class RedisChannel implements AutoCloseable {
     }
   }
 
-  private final class Ears extends BinaryJedisPubSub {
+  private final class Subscription extends BinaryJedisPubSub {
     @Override
     public void onMessage(byte[] channel, byte[] message) {
-      if (!complaint.isEmpty()) LOG.log(INFO, "{0} answers again", node.node());
-      complaint = "";
-      hearer.heard(message);
+      if (!failure.isEmpty()) LOG.log(INFO, "{0} answers again", node.node());
+      failure = "";
+      receiver.received(message);
     }
   }
 
-  private void complain(JedisException e) {
-    if (closed || !complaint.isEmpty()) return;
-    complaint = String.valueOf(e.getMessage());
-    LOG.log(WARNING, "{0} cannot be reached: {1}; tried again", node.node(), complaint);
+  private void warn(JedisException e) {
+    if (closed || !failure.isEmpty()) return;
+    failure = String.valueOf(e.getMessage());
+    LOG.log(WARNING, "{0} cannot be reached: {1}; tried again", node.node(), failure);
   }
 
   private static void pause() throws InterruptedException {

@@ -31,8 +31,8 @@ public final class Bodies {
   }
 
   /** As many as are in use. */
-  public long taken() {
-    return budget.taken();
+  public long reserved() {
+    return budget.reserved();
   }
 
   ByteBudget budget() {

@@ -29,7 +29,7 @@ public final class BodyShare {
 
   private final @Nullable Bodies bodies;
   private final String holder;
-  private long booked;
+  private long reserved;
   private long forReading;
   private long held;
   private int working;
@@ -45,17 +45,17 @@ public final class BodyShare {
     return new BodyShare(null, "");
   }
 
-  /** Takes so many more; throws {@link Refused} where there are none. */
-  public synchronized void take(long bytes) {
+  /** Reserves more bytes; throws {@link Refused} if there are none. */
+  public synchronized void reserve(long bytes) {
     requireOpen();
     if (bodies == null) return;
-    var taken = bodies.budget().take(holder, bytes);
-    if (taken != ByteBudget.Taken.YES) throw new Refused(error(taken));
-    booked += bytes;
+    var reservation = bodies.budget().reserve(holder, bytes);
+    if (reservation != ByteBudget.Reservation.YES) throw new Refused(error(reservation));
+    reserved += bytes;
   }
 
-  private static ApiError error(ByteBudget.Taken taken) {
-    if (taken == ByteBudget.Taken.ALL_IN_USE) {
+  private static ApiError error(ByteBudget.Reservation reservation) {
+    if (reservation == ByteBudget.Reservation.ALL_IN_USE) {
       return ApiError.unavailable("no_memory", "server is out of request memory; retry", SOON);
     }
     var message = "too many bytes of this caller are in flight; retry";
@@ -66,20 +66,20 @@ public final class BodyShare {
   public synchronized void hold(long bytes) {
     long more = bytes - held;
     if (more > 0) {
-      take(more);
+      reserve(more);
     } else if (more < 0 && bodies != null && !over) {
       bodies.budget().give(holder, -more);
-      booked += more;
+      reserved += more;
     }
     held = bytes;
   }
 
   /**
-   * Takes what a body needs beyond its bytes to be read, until it {@link #isRead}.
+   * Reserves what a body needs beyond its bytes to be read, until it {@link #isRead}.
    *
    * @param heapBytes of all that is made of it
    */
-  public synchronized void takeToRead(long heapBytes, int bodyBytes) {
+  public synchronized void reserveToRead(long heapBytes, int bodyBytes) {
     long more = heapBytes - USUAL_BYTES - (long) USUAL_FACTOR * bodyBytes;
     if (more <= 0 || bodies == null) return;
     long most = bodies.budget().bytesMax() / 2;
@@ -90,7 +90,7 @@ public final class BodyShare {
                       + " fields and values, or raise limits.http.bodies-bytes-max")
                   .formatted(more, most)));
     }
-    take(more);
+    reserve(more);
     forReading += more;
   }
 
@@ -98,7 +98,7 @@ public final class BodyShare {
   public synchronized void isRead() {
     if (bodies == null || over) return;
     bodies.budget().give(holder, forReading);
-    booked -= forReading;
+    reserved -= forReading;
     forReading = 0;
   }
 
@@ -117,8 +117,8 @@ public final class BodyShare {
 
   private void giveBackIfEnded() {
     if (bodies == null || !over || working > 0) return;
-    bodies.budget().give(holder, booked);
-    booked = 0;
+    bodies.budget().give(holder, reserved);
+    reserved = 0;
   }
 
   /**

@@ -10,8 +10,8 @@ import java.util.Map;
  * third each, and whoever comes next always finds something, however much the others want.
  */
 public final class ByteBudget {
-  /** Outcome of an attempt to take some bytes. */
-  public enum Taken {
+  /** Outcome of an attempt to reserve some bytes. */
+  public enum Reservation {
     YES,
     /** Nobody could have as many. */
     ALL_IN_USE,
@@ -21,7 +21,7 @@ public final class ByteBudget {
 
   private final long bytesMax;
   private final Map<String, Long> held = new HashMap<>();
-  private long taken;
+  private long reserved;
 
   public ByteBudget(long bytesMax) {
     this.bytesMax = bytesMax;
@@ -31,15 +31,15 @@ public final class ByteBudget {
     return bytesMax;
   }
 
-  /** Takes them, or nothing. */
-  public synchronized Taken take(String holder, long bytes) {
-    long left = bytesMax - taken - bytes;
-    if (left < 0) return Taken.ALL_IN_USE;
+  /** Reserves all of these bytes, or none. */
+  public synchronized Reservation reserve(String holder, long bytes) {
+    long left = bytesMax - reserved - bytes;
+    if (left < 0) return Reservation.ALL_IN_USE;
     long own = held.getOrDefault(holder, 0L) + bytes;
-    if (own > left) return Taken.SHARE_IN_USE;
+    if (own > left) return Reservation.SHARE_IN_USE;
     if (own > 0) held.put(holder, own);
-    taken += bytes;
-    return Taken.YES;
+    reserved += bytes;
+    return Reservation.YES;
   }
 
   public synchronized void give(String holder, long bytes) {
@@ -47,10 +47,10 @@ public final class ByteBudget {
     if (own < 0) throw new IllegalStateException(bytes + " bytes given back, lacking " + -own);
     if (own == 0) held.remove(holder);
     else held.put(holder, own);
-    taken -= bytes;
+    reserved -= bytes;
   }
 
-  public synchronized long taken() {
-    return taken;
+  public synchronized long reserved() {
+    return reserved;
   }
 }

@@ -41,8 +41,8 @@ public final class Exchange implements Reply {
     request.response().exceptionHandler(_ -> {});
   }
 
-  /** Is told the code of the error where the request is refused for what it says. */
-  void tellRefusals(Consumer<String> listener) {
+  /** Sets the listener for the error code of a request that is refused for its content. */
+  void whenRefused(Consumer<String> listener) {
     refusals = listener;
   }
 
@@ -215,7 +215,7 @@ public final class Exchange implements Reply {
   }
 
   /** Has its share of the memory for bodies, until it is over. */
-  void take(BodyShare own) {
+  void setShare(BodyShare own) {
     share = own;
     whenOver(own::end);
   }
@@ -225,7 +225,7 @@ public final class Exchange implements Reply {
     return share;
   }
 
-  void take(Buffer whole) {
+  void setBody(Buffer whole) {
     body = whole;
   }
 

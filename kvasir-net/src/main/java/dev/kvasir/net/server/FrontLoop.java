@@ -191,7 +191,7 @@ final class FrontLoop extends VerticleBase {
   private void serve(Endpoint endpoint, Exchange exchange) {
     var connection = exchange.request().connection();
     state.inFlight().begins();
-    exchange.tellRefusals(state::refuses);
+    exchange.whenRefused(state::refuses);
     // An answer of unknown length has no other end in HTTP/1.0.
     boolean isOld = exchange.request().version() == HttpVersion.HTTP_1_0;
     if (isOld || state.isLeaving()) exchange.closeAfterwards();
@@ -228,7 +228,7 @@ final class FrontLoop extends VerticleBase {
       this.state = state;
       this.watch = watch;
       this.share = state.bodies().share(holder(exchange));
-      exchange.take(share);
+      exchange.setShare(share);
     }
 
     /** Returns whose share of the bytes it is: the tenant's, or that of the caller's address. */
@@ -248,16 +248,16 @@ final class FrontLoop extends VerticleBase {
 
     void read(Runnable whole) {
       var request = exchange.request();
-      request.handler(this::take);
+      request.handler(this::add);
       request.endHandler(
           _ -> {
             if (exchange.isOver() || exchange.response().ended()) return;
-            exchange.take(collected);
+            exchange.setBody(collected);
             whole.run();
           });
     }
 
-    private void take(Buffer chunk) {
+    private void add(Buffer chunk) {
       if (exchange.isOver() || exchange.response().ended()) return;
       int bytesMax = state.limits().bodyBytes();
       if (collected.length() + (long) chunk.length() > bytesMax) {
@@ -265,7 +265,7 @@ final class FrontLoop extends VerticleBase {
         return;
       }
       try {
-        share.take(chunk.length());
+        share.reserve(chunk.length());
         keep(chunk);
       } catch (Refused refused) {
         refuse(refused.error());

@@ -113,7 +113,7 @@ public final class HttpFront implements AutoCloseable {
 
   /** Returns how many bytes the bodies of requests under way have. */
   public long bodyBytes() {
-    return state.bodies().taken();
+    return state.bodies().reserved();
   }
 
   /** Returns how many requests were refused before they were handled, by the code of the error. */

@@ -12,21 +12,21 @@ public final class ListenFailure extends RuntimeException {
 
   /** The failure to listen there, in words that help. */
   public static ListenFailure of(String host, int port, Throwable cause) {
-    var said = String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT);
+    var message = String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT);
     var place = host + ":" + port;
-    if (said.contains("already in use")) {
+    if (message.contains("already in use")) {
       return new ListenFailure(
           "cannot listen on %s: another process uses port %d; stop it, or choose another port"
               .formatted(place, port),
           cause);
     }
-    if (said.contains("permission denied")) {
+    if (message.contains("permission denied")) {
       return new ListenFailure(
           "cannot listen on %s: this user may not use port %d; choose one from 1024 on"
               .formatted(place, port),
           cause);
     }
-    if (said.contains("cannot assign") || said.contains("resolve")) {
+    if (message.contains("cannot assign") || message.contains("resolve")) {
       return new ListenFailure(
           "cannot listen on %s: this machine has no address %s; choose another host"
               .formatted(place, host),

@@ -23,7 +23,7 @@ public interface LocalWorker {
   String name();
 
   /** Answers a request; false where it is stopped, and nothing is answered. */
-  boolean take(WorkerMessage message, Reply reply);
+  boolean accept(WorkerMessage message, Reply reply);
 
   /** Tells how it is, on a thread of its own. */
   void observe(Consumer<State> observer);

@@ -15,23 +15,23 @@ class AnswerParserTest {
   private static final String CHUNKED = OK + "Transfer-Encoding: chunked\r\n\r\n";
 
   /** Sink that collects one answer. */
-  private static final class Heard implements AnswerParser.Sink {
+  private static final class Received implements AnswerParser.Sink {
     private @Nullable AnswerHead head;
     private final Buffer body = Buffer.buffer();
     private final AnswerParser parser = new AnswerParser(this);
     private int behind;
 
-    Heard() {
+    Received() {
       parser.expect(HttpMethod.GET);
     }
 
-    static Heard of(String... pieces) throws MalformedAnswer {
-      var heard = new Heard();
-      for (var piece : pieces) heard.feed(piece);
-      return heard;
+    static Received of(String... pieces) throws MalformedAnswer {
+      var received = new Received();
+      for (var piece : pieces) received.feed(piece);
+      return received;
     }
 
-    Heard feed(String piece) throws MalformedAnswer {
+    Received feed(String piece) throws MalformedAnswer {
       behind += parser.feed(Buffer.buffer(piece.getBytes(StandardCharsets.ISO_8859_1)));
       return this;
     }
@@ -54,14 +54,14 @@ class AnswerParserTest {
       return false;
     }
 
-    String told() {
+    String text() {
       var status = head == null ? "-" : head.status() + " " + head.headers().entries();
       return status + " " + body.toString(StandardCharsets.ISO_8859_1) + " " + parser.isDone();
     }
   }
 
   private static String status(String answer) throws MalformedAnswer {
-    var head = Heard.of(answer).head;
+    var head = Received.of(answer).head;
     return head == null ? "none" : Integer.toString(head.status());
   }
 
@@ -82,14 +82,14 @@ class AnswerParserTest {
   @Test
   void anAnswerReadsTheSameHoweverItIsCut() throws MalformedAnswer {
     for (var answer : ANSWERS) {
-      var whole = Heard.of(answer);
+      var whole = Received.of(answer);
       assertThat(whole.parser.isDone()).as(answer).isTrue();
       assertThat(whole.behind).isZero();
       for (int cut = 0; cut <= answer.length(); cut++) {
-        var cutOnce = Heard.of(answer.substring(0, cut), answer.substring(cut));
-        assertThat(cutOnce.told()).as(answer + " cut at " + cut).isEqualTo(whole.told());
+        var cutOnce = Received.of(answer.substring(0, cut), answer.substring(cut));
+        assertThat(cutOnce.text()).as(answer + " cut at " + cut).isEqualTo(whole.text());
       }
-      assertThat(Heard.of(answer.split("")).told()).as(answer).isEqualTo(whole.told());
+      assertThat(Received.of(answer.split("")).text()).as(answer).isEqualTo(whole.text());
     }
   }
 
@@ -97,41 +97,41 @@ class AnswerParserTest {
   void anAnswerIsWholeOnlyWithItsLastByte() throws MalformedAnswer {
     for (var answer : ANSWERS) {
       for (int cut = 0; cut < answer.length(); cut++) {
-        var heard = Heard.of(answer.substring(0, cut));
-        assertThat(heard.parser.isDone()).as(answer + " cut at " + cut).isFalse();
-        assertThat(heard.parser.endsWithConnection()).isFalse();
+        var received = Received.of(answer.substring(0, cut));
+        assertThat(received.parser.isDone()).as(answer + " cut at " + cut).isFalse();
+        assertThat(received.parser.endsWithConnection()).isFalse();
       }
     }
   }
 
   @Test
   void theBodyIsWithoutItsFraming() throws MalformedAnswer {
-    assertThat(Heard.of(ANSWERS.get(2)).body).hasToString("hello 0123456789");
-    assertThat(Heard.of(ANSWERS.get(3)).body).hasToString("helloworld");
+    assertThat(Received.of(ANSWERS.get(2)).body).hasToString("hello 0123456789");
+    assertThat(Received.of(ANSWERS.get(3)).body).hasToString("helloworld");
     assertThat(status(ANSWERS.get(4))).isEqualTo("200");
   }
 
   @Test
   void bytesBehindAnAnswerAreCounted() throws MalformedAnswer {
-    assertThat(Heard.of(OK + "content-length: 2\r\n\r\nok" + "HTTP").behind).isEqualTo(4);
-    assertThat(Heard.of(CHUNKED + "0\r\n\r\n\r\n").behind).isEqualTo(2);
-    assertThat(Heard.of("HTTP/1.1 204 No\r\n\r\nbody").behind).isEqualTo(4);
+    assertThat(Received.of(OK + "content-length: 2\r\n\r\nok" + "HTTP").behind).isEqualTo(4);
+    assertThat(Received.of(CHUNKED + "0\r\n\r\n\r\n").behind).isEqualTo(2);
+    assertThat(Received.of("HTTP/1.1 204 No\r\n\r\nbody").behind).isEqualTo(4);
   }
 
   @Test
   void anAnswerToHeadHasNoBody() throws MalformedAnswer {
-    var heard = new Heard();
-    heard.parser.expect(HttpMethod.HEAD);
-    heard.feed(OK + "content-length: 500\r\n\r\n");
-    assertThat(heard.parser.isDone()).isTrue();
+    var received = new Received();
+    received.parser.expect(HttpMethod.HEAD);
+    received.feed(OK + "content-length: 500\r\n\r\n");
+    assertThat(received.parser.isDone()).isTrue();
   }
 
   @Test
   void anAnswerWithoutFramingEndsWithTheConnection() throws MalformedAnswer {
-    var heard = Heard.of(OK + "\r\nsome", " more");
-    assertThat(heard.body).hasToString("some more");
-    assertThat(heard.parser.isDone()).isFalse();
-    assertThat(heard.parser.endsWithConnection()).isTrue();
+    var received = Received.of(OK + "\r\nsome", " more");
+    assertThat(received.body).hasToString("some more");
+    assertThat(received.parser.isDone()).isFalse();
+    assertThat(received.parser.endsWithConnection()).isTrue();
   }
 
   @Test
@@ -149,7 +149,7 @@ class AnswerParserTest {
   }
 
   private static AnswerHead head(String lines) throws MalformedAnswer {
-    var head = Heard.of(lines + "\r\n").head;
+    var head = Received.of(lines + "\r\n").head;
     if (head == null) throw new AssertionError("no head in " + lines);
     return head;
   }
@@ -240,9 +240,9 @@ class AnswerParserTest {
     }
     refused("HTTP/1.1 100 Continue\r\n\r\nx");
     for (var begin : List.of("H", "HTTP/1", "HTTP/1.", "HTTP/1.1 200 OK\r\na: b")) {
-      var heard = Heard.of(begin);
-      assertThat(heard.parser.isWithinHead()).as(begin).isTrue();
-      assertThat(heard.head).isNull();
+      var received = Received.of(begin);
+      assertThat(received.parser.isWithinHead()).as(begin).isTrue();
+      assertThat(received.head).isNull();
     }
   }
 
@@ -252,33 +252,33 @@ class AnswerParserTest {
     var answer = OK + "content-length: 0\r\n\r\n";
     assertThat(status(interim.repeat(AnswerParser.INTERIMS_MAX) + answer)).isEqualTo("200");
     refused(interim.repeat(AnswerParser.INTERIMS_MAX + 1));
-    var heard = Heard.of(interim.repeat(AnswerParser.INTERIMS_MAX) + answer);
-    heard.head = null;
-    heard.parser.expect(HttpMethod.GET);
-    heard.feed(interim + answer);
-    assertThat(heard.parser.isDone()).isTrue();
+    var received = Received.of(interim.repeat(AnswerParser.INTERIMS_MAX) + answer);
+    received.head = null;
+    received.parser.expect(HttpMethod.GET);
+    received.feed(interim + answer);
+    assertThat(received.parser.isDone()).isTrue();
   }
 
   private static void refused(String answer) {
-    assertThatThrownBy(() -> Heard.of(answer)).as(answer).isInstanceOf(MalformedAnswer.class);
-    assertThatThrownBy(() -> Heard.of(answer.split("")))
+    assertThatThrownBy(() -> Received.of(answer)).as(answer).isInstanceOf(MalformedAnswer.class);
+    assertThatThrownBy(() -> Received.of(answer.split("")))
         .as(answer)
         .isInstanceOf(MalformedAnswer.class);
   }
 
   @Test
   void aHeadThatRepeatsIsReadAsTheFirst() throws MalformedAnswer {
-    var heard = Heard.of(OK + "content-length: 2\r\n\r\nab");
-    var first = heard.head;
-    heard.head = null;
-    heard.parser.expect(HttpMethod.GET);
-    heard.feed(OK + "content-length: 2\r\n\r\ncd");
-    assertThat(heard.head).isSameAs(first);
-    heard.head = null;
-    heard.parser.expect(HttpMethod.GET);
-    heard.feed(OK + "content-length: 3\r\n\r\ne");
-    assertThat(heard.parser.isDone()).isFalse();
-    assertThat(heard.feed("fg").parser.isDone()).isTrue();
-    assertThat(heard.body).hasToString("abcdefg");
+    var received = Received.of(OK + "content-length: 2\r\n\r\nab");
+    var first = received.head;
+    received.head = null;
+    received.parser.expect(HttpMethod.GET);
+    received.feed(OK + "content-length: 2\r\n\r\ncd");
+    assertThat(received.head).isSameAs(first);
+    received.head = null;
+    received.parser.expect(HttpMethod.GET);
+    received.feed(OK + "content-length: 3\r\n\r\ne");
+    assertThat(received.parser.isDone()).isFalse();
+    assertThat(received.feed("fg").parser.isDone()).isTrue();
+    assertThat(received.body).hasToString("abcdefg");
   }
 }

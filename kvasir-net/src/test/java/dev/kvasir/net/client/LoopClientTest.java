@@ -62,17 +62,17 @@ class LoopClientTest {
   }
 
   /** Listener that records what becomes of a call, as text; the loop only writes it. */
-  private static final class Heard implements ClientCall.Listener, ClientAnswer.Reader {
+  private static final class Received implements ClientCall.Listener, ClientAnswer.Reader {
     final CompletableFuture<String> end = new CompletableFuture<>();
     private final Buffer body = Buffer.buffer();
     private final Consumer<ClientAnswer> begun;
     private @Nullable ClientAnswer answer;
 
-    Heard() {
+    Received() {
       this(_ -> {});
     }
 
-    Heard(Consumer<ClientAnswer> begun) {
+    Received(Consumer<ClientAnswer> begun) {
       this.begun = begun;
     }
 
@@ -85,7 +85,7 @@ class LoopClientTest {
 
     @Override
     public void unreachable(String why) {
-      tell("unreachable: " + why);
+      add("unreachable: " + why);
     }
 
     @Override
@@ -95,15 +95,15 @@ class LoopClientTest {
 
     @Override
     public void ended() {
-      tell((answer == null ? "" : answer.status()) + " " + body);
+      add((answer == null ? "" : answer.status()) + " " + body);
     }
 
     @Override
     public void broke(String why) {
-      tell(answer == null ? "cut: " + why : "broken after " + body + ": " + why);
+      add(answer == null ? "cut: " + why : "broken after " + body + ": " + why);
     }
 
-    private void tell(String what) {
+    private void add(String what) {
       if (!end.complete(what)) throw new IllegalStateException(what + " after " + end.join());
     }
 
@@ -127,10 +127,10 @@ class LoopClientTest {
     return call.get(30, TimeUnit.SECONDS);
   }
 
-  private String ask(LoopClient client, Target target) throws Exception {
-    var heard = new Heard();
-    send(client, target, get(), heard);
-    return heard.get();
+  private String request(LoopClient client, Target target) throws Exception {
+    var received = new Received();
+    send(client, target, get(), received);
+    return received.get();
   }
 
   /** Returns what one request hears if this is its answer, after which the server closes. */
@@ -141,7 +141,7 @@ class LoopClientTest {
           line.send(answer);
         };
     try (var server = ScriptedServer.start(script)) {
-      return ask(client(1, 9), server.target());
+      return request(client(1, 9), server.target());
     }
   }
 
@@ -156,7 +156,7 @@ class LoopClientTest {
           line.request();
         };
     try (var server = ScriptedServer.start(script)) {
-      var answer = ask(new LoopClient(network.vertx(), bounds), server.target());
+      var answer = request(new LoopClient(network.vertx(), bounds), server.target());
       assertThat(answer).contains("the head of the answer did not end");
     }
   }
@@ -168,10 +168,10 @@ class LoopClientTest {
       var body = Buffer.buffer("{}");
       var request = new ClientRequest(HttpMethod.POST, "/v1?a=b", headers, body);
       var client = client(1, 9);
-      var heard = new Heard();
-      send(client, server.target(), request, heard);
-      assertThat(heard.get()).isEqualTo("200 ok");
-      ask(client, server.target());
+      var received = new Received();
+      send(client, server.target(), request, received);
+      assertThat(received.get()).isEqualTo("200 ok");
+      request(client, server.target());
       var host = "host: 127.0.0.1:" + server.port() + "\r\n";
       assertThat(server.requests())
           .containsExactly(
@@ -192,7 +192,7 @@ class LoopClientTest {
       values.add("x", "v");
       var bad = new ClientRequest(HttpMethod.GET, "/" + injection, values, Buffer.buffer());
       assertThatThrownBy(() -> bad.head(target)).isInstanceOf(IllegalArgumentException.class);
-      assertThatThrownBy(() -> send(client, target, bad, new Heard()))
+      assertThatThrownBy(() -> send(client, target, bad, new Received()))
           .hasCauseInstanceOf(IllegalArgumentException.class);
       var named = new Named("x", injection);
       assertThatThrownBy(() -> named.request().head(target))
@@ -221,7 +221,7 @@ class LoopClientTest {
   void connectionsAreUsedAgain() throws Exception {
     try (var server = ScriptedServer.start(line -> line.always(OK))) {
       var client = client(4, 9);
-      for (int i = 0; i < 20; i++) assertThat(ask(client, server.target())).isEqualTo("200 ok");
+      for (int i = 0; i < 20; i++) assertThat(request(client, server.target())).isEqualTo("200 ok");
       assertThat(server.connections()).isEqualTo(1);
     }
   }
@@ -236,10 +236,10 @@ class LoopClientTest {
     try (var server = ScriptedServer.start(script)) {
       var client = client(1, 9);
       for (int i = 1; i <= 5; i++) {
-        var heard = new Heard();
+        var received = new Received();
         // Its answer is whole before the server closes, which may be heard together.
-        send(client, server.target(), get(), heard);
-        assertThat(heard.get()).isIn("200 ok", "cut: the connection was closed");
+        send(client, server.target(), get(), received);
+        assertThat(received.get()).isIn("200 ok", "cut: the connection was closed");
       }
       assertThat(server.connections()).isBetween(3, 5);
     }
@@ -254,8 +254,8 @@ class LoopClientTest {
             OK + "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nother")) {
       try (var server = ScriptedServer.start(line -> line.always(first))) {
         var client = client(1, 9);
-        assertThat(ask(client, server.target())).isEqualTo("200 ok");
-        assertThat(ask(client, server.target())).isEqualTo("200 ok");
+        assertThat(request(client, server.target())).isEqualTo("200 ok");
+        assertThat(request(client, server.target())).isEqualTo("200 ok");
         assertThat(server.connections()).as(first).isEqualTo(2);
       }
     }
@@ -271,7 +271,7 @@ class LoopClientTest {
         };
     try (var server = ScriptedServer.start(script)) {
       var client = new LoopClient(network.vertx(), bounds(1, 9, Duration.ofMillis(1)));
-      assertThat(ask(client, server.target())).isEqualTo("200 ok");
+      assertThat(request(client, server.target())).isEqualTo("200 ok");
       assertThat(left.await(30, TimeUnit.SECONDS)).isTrue();
     }
   }
@@ -313,20 +313,20 @@ class LoopClientTest {
           line.reset();
         };
     try (var server = ScriptedServer.start(script)) {
-      var heard = new Heard(_ -> begun.countDown());
-      send(client(1, 9), server.target(), get(), heard);
-      assertThat(heard.get()).startsWith("broken after hello");
+      var received = new Received(_ -> begun.countDown());
+      send(client(1, 9), server.target(), get(), received);
+      assertThat(received.get()).startsWith("broken after hello");
     }
   }
 
   @Test
   void aServerThatIsNotThereIsUnreachable() throws Exception {
-    try (var taken = new Socket()) {
+    try (var accepted = new Socket()) {
       // Nobody listens there, and nobody else gets the port.
-      taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-      var target = new Target("127.0.0.1", taken.getLocalPort(), Target.Security.PLAIN);
+      accepted.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      var target = new Target("127.0.0.1", accepted.getLocalPort(), Target.Security.PLAIN);
       var client = client(1, 9);
-      for (int i = 0; i < 3; i++) assertThat(ask(client, target)).startsWith("unreachable: ");
+      for (int i = 0; i < 3; i++) assertThat(request(client, target)).startsWith("unreachable: ");
     }
   }
 
@@ -336,14 +336,14 @@ class LoopClientTest {
     var client = new LoopClient(network.vertx(), bounds(1, 9, Duration.ofMillis(1)));
     for (int i = 0; i < 3; i++) {
       try (var server = ScriptedServer.start(line -> line.always(OK))) {
-        assertThat(ask(client, server.target())).isEqualTo("200 ok");
+        assertThat(request(client, server.target())).isEqualTo("200 ok");
         assertThat(targets(client)).isPositive();
       }
     }
-    try (var taken = new Socket()) {
-      taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-      var target = new Target("127.0.0.1", taken.getLocalPort(), Target.Security.PLAIN);
-      assertThat(ask(client, target)).startsWith("unreachable: ");
+    try (var accepted = new Socket()) {
+      accepted.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      var target = new Target("127.0.0.1", accepted.getLocalPort(), Target.Security.PLAIN);
+      assertThat(request(client, target)).startsWith("unreachable: ");
     }
     Eventually.ends(() -> targets(client) > 0);
   }
@@ -363,15 +363,15 @@ class LoopClientTest {
         loop.exceptionHandler(thrown::complete);
         var client = client(1, 9);
         var bug = new IllegalStateException("a bug");
-        var heard =
-            new Heard(
+        var received =
+            new Received(
                 _ -> {
                   throw bug;
                 });
-        send(client, server.target(), get(), heard);
-        assertThat(heard.get()).startsWith("broken after ").contains("a bug");
+        send(client, server.target(), get(), received);
+        assertThat(received.get()).startsWith("broken after ").contains("a bug");
         assertThat(thrown.get(30, TimeUnit.SECONDS)).isSameAs(bug);
-        assertThat(ask(client, server.target())).startsWith("200 ");
+        assertThat(request(client, server.target())).startsWith("200 ");
         assertThat(server.connections()).isEqualTo(2);
       }
     }
@@ -389,23 +389,23 @@ class LoopClientTest {
         };
     try (var server = ScriptedServer.start(script)) {
       var client = client(2, 3);
-      var heard = new ArrayList<Heard>();
-      for (int i = 0; i < 2; i++) heard.add(asked(client, server));
+      var received = new ArrayList<Received>();
+      for (int i = 0; i < 2; i++) received.add(requested(client, server));
       Eventually.ends(() -> server.requests().size() < 2);
-      for (int i = 0; i < 3; i++) heard.add(asked(client, server));
-      var surplus = asked(client, server);
+      for (int i = 0; i < 3; i++) received.add(requested(client, server));
+      var surplus = requested(client, server);
       assertThat(surplus.get())
           .isEqualTo("unreachable: queue is full (3 calls wait for a connection)");
       open.countDown();
-      for (var each : heard) assertThat(each.get()).isEqualTo("200 ok");
+      for (var each : received) assertThat(each.get()).isEqualTo("200 ok");
       assertThat(server.connections()).isEqualTo(2);
     }
   }
 
-  private Heard asked(LoopClient client, ScriptedServer server) throws Exception {
-    var heard = new Heard();
-    send(client, server.target(), get(), heard);
-    return heard;
+  private Received requested(LoopClient client, ScriptedServer server) throws Exception {
+    var received = new Received();
+    send(client, server.target(), get(), received);
+    return received;
   }
 
   @Test
@@ -424,13 +424,13 @@ class LoopClientTest {
         };
     try (var server = ScriptedServer.start(script)) {
       var client = client(1, 1);
-      var sent = new Heard();
+      var sent = new Received();
       var first = send(client, server.target(), get(), sent);
       Eventually.ends(() -> server.requests().isEmpty());
-      var waiting = new Heard();
+      var waiting = new Received();
       var second = send(client, server.target(), get(), waiting);
       loop.runOnContext(_ -> second.cancel());
-      var third = asked(client, server);
+      var third = requested(client, server);
       loop.runOnContext(_ -> first.cancel());
       assertThat(third.get()).isEqualTo("200 ok");
       Eventually.ends(() -> left.get() == 0);
@@ -455,19 +455,19 @@ class LoopClientTest {
         };
     try (var server = ScriptedServer.start(script)) {
       var begun = new CompletableFuture<ClientAnswer>();
-      var heard =
-          new Heard(
+      var received =
+          new Received(
               answer -> {
                 answer.pause();
                 begun.complete(answer);
               });
-      send(client(1, 9), server.target(), get(), heard);
+      send(client(1, 9), server.target(), get(), received);
       var answer = begun.get(30, TimeUnit.SECONDS);
       // Buffers of the kernel are full once nothing goes out any more.
       stands(sent);
       assertThat(sent.get()).isLessThan(LARGE);
       loop.runOnContext(_ -> answer.resume());
-      assertThat(heard.get()).hasSize("200 ".length() + LARGE);
+      assertThat(received.get()).hasSize("200 ".length() + LARGE);
     }
   }
 
@@ -496,7 +496,7 @@ class LoopClientTest {
     var client = client(count, count);
     var calls = new ArrayList<ClientCall>();
     for (int i = 0; i < count; i++) {
-      calls.add(send(client, server.target(), get(), new Heard(ClientAnswer::pause)));
+      calls.add(send(client, server.target(), get(), new Received(ClientAnswer::pause)));
     }
     stands(sent);
     var left = new CountDownLatch(1);
@@ -531,10 +531,10 @@ class LoopClientTest {
     try (var server = ScriptedServer.start(script)) {
       var body = Buffer.buffer(new byte[LARGE / 8]);
       var headers = MultiMap.caseInsensitiveMultiMap();
-      var heard = new Heard();
+      var received = new Received();
       var request = new ClientRequest(HttpMethod.POST, "/", headers, body);
-      send(client(1, 9), server.target(), request, heard);
-      assertThat(heard.get()).isEqualTo("200 ");
+      send(client(1, 9), server.target(), request, received);
+      assertThat(received.get()).isEqualTo("200 ");
       assertThat(server.requests().element()).hasSizeGreaterThan(LARGE / 8);
     }
   }
@@ -551,19 +551,19 @@ class LoopClientTest {
   private String post(LoopClient client, ScriptedServer server, int bytes) throws Exception {
     var headers = MultiMap.caseInsensitiveMultiMap();
     var body = Buffer.buffer(new byte[bytes]);
-    var heard = new Heard();
-    send(client, server.target(), new ClientRequest(HttpMethod.POST, "/", headers, body), heard);
-    return heard.get();
+    var received = new Received();
+    send(client, server.target(), new ClientRequest(HttpMethod.POST, "/", headers, body), received);
+    return received.get();
   }
 
   @Test
   void anAnswerToARequestThatIsNotOutYetIsHeardAndTheConnectionIsNotUsedAgain() throws Exception {
-    var heard = new CountDownLatch(1);
+    var received = new CountDownLatch(1);
     ScriptedServer.Script script =
         line -> {
           if (line.number() == 1) {
             line.send("HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno");
-            heard.await(30, TimeUnit.SECONDS);
+            received.await(30, TimeUnit.SECONDS);
           } else {
             line.always(OK);
           }
@@ -571,8 +571,8 @@ class LoopClientTest {
     try (var server = ScriptedServer.start(script)) {
       var client = client(1, 9);
       assertThat(post(client, server, LARGE)).isEqualTo("413 no");
-      heard.countDown();
-      assertThat(ask(client, server.target())).isEqualTo("200 ok");
+      received.countDown();
+      assertThat(request(client, server.target())).isEqualTo("200 ok");
       assertThat(server.connections()).isEqualTo(2);
     }
   }
@@ -581,8 +581,8 @@ class LoopClientTest {
   void aCallThatIsSentAtTheEndOfAnotherUsesItsConnection() throws Exception {
     try (var server = ScriptedServer.start(line -> line.always(OK))) {
       var client = client(1, 9);
-      var second = new Heard();
-      var first = new Heard();
+      var second = new Received();
+      var first = new Received();
       var _ = first.end.thenRun(() -> client.send(loop, server.target(), get(), second));
       send(client, server.target(), get(), first);
       assertThat(second.get()).isEqualTo("200 ok");
@@ -594,11 +594,11 @@ class LoopClientTest {
   void aCallThatItsListenerCancelsIsHeardNoMore() throws Exception {
     try (var server = ScriptedServer.start(line -> line.always(OK))) {
       var client = client(1, 9);
-      var heard = new Heard(answer -> ((ClientCall) answer).cancel());
-      send(client, server.target(), get(), heard);
-      assertThat(ask(client, server.target())).isEqualTo("200 ok");
-      assertThat(heard.body.length()).isZero();
-      assertThat(heard.end).isNotDone();
+      var received = new Received(answer -> ((ClientCall) answer).cancel());
+      send(client, server.target(), get(), received);
+      assertThat(request(client, server.target())).isEqualTo("200 ok");
+      assertThat(received.body.length()).isZero();
+      assertThat(received.end).isNotDone();
       assertThat(server.connections()).isEqualTo(2);
     }
   }
@@ -619,33 +619,33 @@ class LoopClientTest {
           };
       try (var server = ScriptedServer.start(script)) {
         var paused = new CompletableFuture<ClientAnswer>();
-        var heard =
-            new Heard(
+        var received =
+            new Received(
                 answer -> {
                   answer.pause();
                   paused.complete(answer);
                 });
-        send(client(1, 9), server.target(), get(), heard);
+        send(client(1, 9), server.target(), get(), received);
         var answer = paused.get(30, TimeUnit.SECONDS);
         assertThat(served.await(30, TimeUnit.SECONDS)).isTrue();
         loop.runOnContext(_ -> answer.resume());
-        assertThat(heard.get()).isEqualTo("200 " + body);
+        assertThat(received.get()).isEqualTo("200 " + body);
       }
     }
   }
 
   @Test
   void allCallsHearThatTheServerIsNotThereAlsoThoseThatWaitForAConnection() throws Exception {
-    try (var taken = new Socket()) {
-      taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-      var target = new Target("127.0.0.1", taken.getLocalPort(), Target.Security.PLAIN);
+    try (var accepted = new Socket()) {
+      accepted.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      var target = new Target("127.0.0.1", accepted.getLocalPort(), Target.Security.PLAIN);
       var client = client(1, 9);
-      var heard = new ArrayList<Heard>();
+      var received = new ArrayList<Received>();
       for (int i = 0; i < 5; i++) {
-        heard.add(new Heard());
-        send(client, target, get(), heard.get(i));
+        received.add(new Received());
+        send(client, target, get(), received.get(i));
       }
-      for (var each : heard) assertThat(each.get()).startsWith("unreachable: ");
+      for (var each : received) assertThat(each.get()).startsWith("unreachable: ");
     }
   }
 
@@ -658,13 +658,13 @@ class LoopClientTest {
         };
     try (var server = ScriptedServer.start(script)) {
       var client = client(1, 9);
-      var sent = asked(client, server);
+      var sent = requested(client, server);
       Eventually.ends(() -> server.requests().isEmpty());
-      var waits = asked(client, server);
+      var waits = requested(client, server);
       Network.await(client.close());
       assertThat(sent.get()).startsWith("cut: ");
       assertThat(waits.get()).startsWith("unreachable: ");
-      assertThat(asked(client, server).get()).startsWith("unreachable: ");
+      assertThat(requested(client, server).get()).startsWith("unreachable: ");
     }
   }
 
@@ -687,11 +687,11 @@ class LoopClientTest {
     var trust = new NetClientOptions().setTrustOptions(TrustOptions.wrap(identity.trusting()));
     var bounds = bounds(1, 9, Duration.ofMinutes(1));
     var trusting = new LoopClient(network.vertx(), bounds, trust);
-    assertThat(ask(trusting, new Target("localhost", port, Target.Security.TLS)))
+    assertThat(request(trusting, new Target("localhost", port, Target.Security.TLS)))
         .isEqualTo("200 safe");
-    assertThat(ask(trusting, new Target("127.0.0.2", port, Target.Security.TLS)))
+    assertThat(request(trusting, new Target("127.0.0.2", port, Target.Security.TLS)))
         .startsWith("unreachable: ");
-    assertThat(ask(client(1, 9), new Target("localhost", port, Target.Security.TLS)))
+    assertThat(request(client(1, 9), new Target("localhost", port, Target.Security.TLS)))
         .startsWith("unreachable: ")
         .contains("certification path");
   }

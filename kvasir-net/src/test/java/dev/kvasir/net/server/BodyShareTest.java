@@ -41,15 +41,15 @@ class BodyShareTest {
   @Test
   void whatIsOverGivesItsBytesBackWhenWorkOverThemHasEnded() throws InterruptedException {
     var share = bodies.share("eve");
-    share.take(LARGE);
+    share.reserve(LARGE);
     var work = work(share);
     Eventually.ends(() -> begun.get() == 0);
     share.end();
-    assertThat(bodies.taken()).isEqualTo(LARGE);
+    assertThat(bodies.reserved()).isEqualTo(LARGE);
     wait.countDown();
     Network.await(work);
-    assertThat(bodies.taken()).isZero();
-    assertThatThrownBy(() -> share.take(1)).isInstanceOf(Refused.class);
+    assertThat(bodies.reserved()).isZero();
+    assertThatThrownBy(() -> share.reserve(1)).isInstanceOf(Refused.class);
     assertThatThrownBy(() -> Network.await(work(share))).isInstanceOf(Refused.class);
     assertThat(begun.get()).isEqualTo(1);
   }
@@ -69,10 +69,11 @@ class BodyShareTest {
 
   @Test
   void aShareOfOneIsNotAnothers() {
-    bodies.share("eve").take(4L * LARGE);
-    assertThatThrownBy(() -> bodies.share("eve").take(1)).hasMessageContaining("this caller");
-    bodies.share("ada").take(LARGE);
-    assertThatThrownBy(() -> bodies.share("bob").take(9L * LARGE)).hasMessageContaining("memory");
+    bodies.share("eve").reserve(4L * LARGE);
+    assertThatThrownBy(() -> bodies.share("eve").reserve(1)).hasMessageContaining("this caller");
+    bodies.share("ada").reserve(LARGE);
+    assertThatThrownBy(() -> bodies.share("bob").reserve(9L * LARGE))
+        .hasMessageContaining("memory");
   }
 
   @Test

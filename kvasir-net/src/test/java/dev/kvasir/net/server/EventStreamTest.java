@@ -46,7 +46,7 @@ class EventStreamTest {
 
   @Test
   void eventsComeInOrderAndEndWithDone() throws Exception {
-    var answer = ask();
+    var answer = send();
     var stream = streams.take();
     for (int i = 0; i < EVENTS; i++) assertThat(stream.send("{\"n\":" + i + "}")).isTrue();
     stream.done();
@@ -59,7 +59,7 @@ class EventStreamTest {
 
   @Test
   void aStreamThatCannotGoOnSaysWhy() throws Exception {
-    var answer = ask();
+    var answer = send();
     var stream = streams.take();
     stream.send("{}");
     stream.fail(ApiError.badUpstream("the worker is gone"));
@@ -70,7 +70,7 @@ class EventStreamTest {
 
   @Test
   void aStreamThatIsResetEndsInAnError() throws Exception {
-    var answer = ask();
+    var answer = send();
     streams.take().reset();
     assertThat(answer).failsWithin(Duration.ofSeconds(20));
   }
@@ -99,7 +99,7 @@ class EventStreamTest {
     stream.done();
   }
 
-  private CompletableFuture<String> ask() {
+  private CompletableFuture<String> send() {
     var request =
         HttpRequest.newBuilder(URI.create(front.url() + "/stream"))
             .header("content-type", "application/json")

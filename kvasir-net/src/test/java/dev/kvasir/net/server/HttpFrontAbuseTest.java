@@ -81,18 +81,18 @@ class HttpFrontAbuseTest {
   }
 
   @Test
-  void whoeverComesNextFindsBytesForItsBody() {
+  void nextRequestFindsBytesForItsBody() {
     var budget = new ByteBudget(1 << 20);
     for (int tenant = 0; tenant < 100; tenant++) {
       var name = "tenant " + tenant;
-      int taken = 0;
-      while (budget.take(name, 1_000) == ByteBudget.Taken.YES) taken++;
-      assertThat(taken).as(name).isPositive();
+      int accepted = 0;
+      while (budget.reserve(name, 1_000) == ByteBudget.Reservation.YES) accepted++;
+      assertThat(accepted).as(name).isPositive();
       if (tenant >= 8) break;
     }
-    assertThat(budget.taken()).isLessThan(1 << 20);
+    assertThat(budget.reserved()).isLessThan(1 << 20);
     budget.give("tenant 0", 1_000);
-    assertThat(budget.take("tenant 9", 1_000)).isEqualTo(ByteBudget.Taken.YES);
+    assertThat(budget.reserve("tenant 9", 1_000)).isEqualTo(ByteBudget.Reservation.YES);
   }
 
   @Test

@@ -12,19 +12,19 @@ import org.junit.jupiter.api.Test;
 class JsonTest {
   @Test
   void brokenJsonIsToldInPlainWordsWithItsPlace() {
-    var told = new LinkedHashMap<String, String>();
-    told.put("{\"a\": x}", "unexpected 'x' at line 1, column 7");
-    told.put("{\"a\": 1,\n \"b\" 2}", "unexpected '2' at line 2, column 6");
-    told.put("{\"a\": 1,}", "unexpected '}' at line 1, column 9");
-    told.put("{'a': 1}", "unexpected ''' at line 1, column 2");
-    told.put("{\"a\": [1, 2", "it ends at byte 11, before it is complete");
-    told.put("{\"a\": \"text", "it ends at byte 11, before it is complete");
-    told.put("{\"a\": 1, \"a\": 2}", "a name stands twice in one object, at line 1, column");
-    told.put("{\"a\": \"tab\there\"}", "unexpected byte 0x09 at line 1, column 11");
-    told.put("{\"a\": nul}", "unexpected ");
-    told.put("{\"a\": 01}", "unexpected ");
-    told.put("[".repeat(100), "it goes beyond a limit; at most 64 levels");
-    told.forEach(
+    var expected = new LinkedHashMap<String, String>();
+    expected.put("{\"a\": x}", "unexpected 'x' at line 1, column 7");
+    expected.put("{\"a\": 1,\n \"b\" 2}", "unexpected '2' at line 2, column 6");
+    expected.put("{\"a\": 1,}", "unexpected '}' at line 1, column 9");
+    expected.put("{'a': 1}", "unexpected ''' at line 1, column 2");
+    expected.put("{\"a\": [1, 2", "it ends at byte 11, before it is complete");
+    expected.put("{\"a\": \"text", "it ends at byte 11, before it is complete");
+    expected.put("{\"a\": 1, \"a\": 2}", "a name stands twice in one object, at line 1, column");
+    expected.put("{\"a\": \"tab\there\"}", "unexpected byte 0x09 at line 1, column 11");
+    expected.put("{\"a\": nul}", "unexpected ");
+    expected.put("{\"a\": 01}", "unexpected ");
+    expected.put("[".repeat(100), "it goes beyond a limit; at most 64 levels");
+    expected.forEach(
         (body, problem) ->
             assertThat(refusal(body))
                 .as(body)

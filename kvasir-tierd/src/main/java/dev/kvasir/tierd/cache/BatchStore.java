@@ -47,7 +47,7 @@ public final class BatchStore {
 
   public void begin(HostStore step) {
     try {
-      for (int i = 0; i < each.length; i++) take(i);
+      for (int i = 0; i < each.length; i++) storeBlock(i);
       if (!copies.isEmpty()) {
         step.store(copies, this::copied);
         return;
@@ -73,7 +73,7 @@ public final class BatchStore {
     Arrays.fill(each, CHUNK_FAILED);
   }
 
-  private void take(int place) {
+  private void storeBlock(int place) {
     var block = store.blocks().get(place);
     if (cache.has(block.hash())) {
       cache.counts().present++;

@@ -296,13 +296,13 @@ public final class NamespaceCache {
       }
       if (some.isEmpty()) return;
       var sent = edge.enqueueWhatFits(OffloadRequest.strong(some));
-      int taken = sent.map(one -> one.progress().submitted()).orElse(0);
+      int submitted = sent.map(one -> one.progress().submitted()).orElse(0);
       sent.ifPresent(one -> one.whenDone(_ -> sendDown()));
-      for (int i = some.size() - 1; i >= taken; i--) {
+      for (int i = some.size() - 1; i >= submitted; i--) {
         later.addFirst(some.get(i).weak());
         some.get(i).release();
       }
-      if (taken < some.size()) return;
+      if (submitted < some.size()) return;
     }
   }
 

@@ -2,8 +2,8 @@ package dev.kvasir.tierd.feed;
 
 import dev.kvasir.events.EngineEvent;
 import dev.kvasir.events.EngineHash;
+import dev.kvasir.events.KvEventForwarder;
 import dev.kvasir.events.KvEventPublisher;
-import dev.kvasir.events.KvEventTeller;
 import dev.kvasir.events.PublisherSettings;
 import dev.kvasir.kv.event.KvEvent;
 import dev.kvasir.kv.event.KvSubscription;
@@ -43,7 +43,7 @@ public final class TierFeed implements AutoCloseable {
   private final int batchesMax;
 
   /** On the loop: the namespaces that are open. */
-  private final Map<String, Told> namespaces = new LinkedHashMap<>();
+  private final Map<String, PublishedNamespace> namespaces = new LinkedHashMap<>();
 
   private int batches;
   private long dropped;
@@ -72,7 +72,7 @@ public final class TierFeed implements AutoCloseable {
   }
 
   /**
-   * Tells of a namespace from now on, and what is on its disk; from any thread.
+   * Publishes a namespace from now on, and what is on its disk; from any thread.
    *
    * @param id by which {@link #remove} knows it
    * @param chunkTokens how many tokens a chunk stands for
@@ -80,8 +80,8 @@ public final class TierFeed implements AutoCloseable {
    */
   public void add(
       String id, SharedTiers tiers, int chunkTokens, UnaryOperator<BlockHash> engineHash) {
-    loop.execute(() -> namespaces.put(id, new Told(tiers, chunkTokens, engineHash)));
-    loop.execute(this::tellAll);
+    loop.execute(() -> namespaces.put(id, new PublishedNamespace(tiers, chunkTokens, engineHash)));
+    loop.execute(this::publishAll);
   }
 
   /** The namespace is closed; from any thread. */
@@ -91,7 +91,7 @@ public final class TierFeed implements AutoCloseable {
           var gone = namespaces.remove(id);
           if (gone == null) return;
           gone.subscription.close();
-          tellAll();
+          publishAll();
         });
   }
 
@@ -100,20 +100,21 @@ public final class TierFeed implements AutoCloseable {
     REMOVED
   }
 
-  /** State of one namespace as it was told. */
-  private final class Told {
+  /** State of one namespace as it was published. */
+  private final class PublishedNamespace {
     private final SharedTiers tiers;
     private final int chunkTokens;
     private final UnaryOperator<BlockHash> engineHash;
     private final Map<Tier, Set<BlockHash>> held = new EnumMap<>(Tier.class);
     private final KvSubscription subscription;
 
-    Told(SharedTiers tiers, int chunkTokens, UnaryOperator<BlockHash> engineHash) {
+    PublishedNamespace(SharedTiers tiers, int chunkTokens, UnaryOperator<BlockHash> engineHash) {
       this.tiers = tiers;
       this.chunkTokens = chunkTokens;
       this.engineHash = engineHash;
       for (var tier : Tier.values()) held.put(tier, new LinkedHashSet<>());
-      this.subscription = tiers.events().subscribe(EVENTS_MAX, () -> loop.execute(this::tell));
+      this.subscription =
+          tiers.events().subscribe(EVENTS_MAX, () -> loop.execute(this::publishChanges));
       var disk = tiers.disk();
       if (disk == null) return;
       for (var found : disk.recovered()) on(Tier.DISK).add(found.block().hash());
@@ -129,9 +130,9 @@ public final class TierFeed implements AutoCloseable {
       held.forEach((tier, names) -> names.removeIf(name -> !tiers.known().has(name, tier)));
     }
 
-    private void tell() {
-      var told = new ArrayList<EngineEvent>();
-      var run = new Run(this, told);
+    private void publishChanges() {
+      var changes = new ArrayList<EngineEvent>();
+      var run = new Run(this, changes);
       for (var event : subscription.poll(EVENTS_MAX)) {
         switch (event) {
           case KvEvent.Stored(var tier, var block) -> {
@@ -147,8 +148,8 @@ public final class TierFeed implements AutoCloseable {
         }
       }
       run.end();
-      if (!told.isEmpty()) publish(told);
-      if (batches >= batchesMax || dropped != publisher.dropped()) tellAll();
+      if (!changes.isEmpty()) publish(changes);
+      if (batches >= batchesMax || dropped != publisher.dropped()) publishAll();
     }
 
     private EngineEvent stored(Tier tier, List<BlockHash> names) {
@@ -158,20 +159,20 @@ public final class TierFeed implements AutoCloseable {
           new int[0],
           chunkTokens,
           EngineEvent.Adapter.NONE,
-          KvEventTeller.place(tier),
+          KvEventForwarder.place(tier),
           List.of(),
           EngineEvent.Group.ONLY);
     }
 
     private EngineEvent removed(Tier tier, List<BlockHash> names) {
-      return new EngineEvent.Removed(hashes(names), KvEventTeller.place(tier), null);
+      return new EngineEvent.Removed(hashes(names), KvEventForwarder.place(tier), null);
     }
 
     private List<EngineHash> hashes(List<BlockHash> names) {
       return names.stream().map(engineHash).map(EngineHash.Form.DIGEST::of).toList();
     }
 
-    private void tellHeld() {
+    private void publishHeld() {
       held.forEach(
           (tier, names) -> {
             var some = new ArrayList<BlockHash>();
@@ -187,15 +188,15 @@ public final class TierFeed implements AutoCloseable {
 
   /** Changes of one kind on one tier, which become one event. */
   private static final class Run {
-    private final Told of;
-    private final List<EngineEvent> told;
+    private final PublishedNamespace of;
+    private final List<EngineEvent> events;
     private final List<BlockHash> names = new ArrayList<>();
     private Change change = Change.STORED;
     private Tier tier = Tier.HOST;
 
-    Run(Told of, List<EngineEvent> told) {
+    Run(PublishedNamespace of, List<EngineEvent> events) {
       this.of = of;
-      this.told = told;
+      this.events = events;
     }
 
     void add(Change what, Tier where, BlockHash name) {
@@ -207,7 +208,7 @@ public final class TierFeed implements AutoCloseable {
 
     void end() {
       if (names.isEmpty()) return;
-      told.add(change == Change.STORED ? of.stored(tier, names) : of.removed(tier, names));
+      events.add(change == Change.STORED ? of.stored(tier, names) : of.removed(tier, names));
       names.clear();
     }
   }
@@ -217,11 +218,11 @@ public final class TierFeed implements AutoCloseable {
     publisher.publish(events);
   }
 
-  private void tellAll() {
+  private void publishAll() {
     batches = 0;
     dropped = publisher.dropped();
     publish(List.of(new EngineEvent.Cleared()));
-    for (var told : namespaces.values()) told.tellHeld();
+    for (var namespace : namespaces.values()) namespace.publishHeld();
     batches = 0;
   }
 

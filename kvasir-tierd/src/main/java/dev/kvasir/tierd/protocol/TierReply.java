@@ -31,7 +31,7 @@ public final class TierReply {
     return answer(TierProtocol.DONE, id, each);
   }
 
-  public static ByteBuffer told(long id, String json) {
+  public static ByteBuffer report(long id, String json) {
     return answer(TierProtocol.TOLD, id, json.getBytes(UTF_8));
   }
 

@@ -174,14 +174,15 @@ public sealed interface TierRequest {
   private static Ended endedRequest(ByteBuffer frame, Namespace namespace) throws ProtocolError {
     int output = frame.getInt();
     long tenant = frame.getLong();
-    var said =
+    var returnHint =
         switch (frame.get()) {
           case 1 -> ReturnHint.Said.RETURNS;
           case 2 -> ReturnHint.Said.LAST;
           default -> ReturnHint.Said.NOTHING;
         };
     var names = names(frame, namespace);
-    return new Ended(names, Math.max(EndedRequest.UNKNOWN, output), new ReturnHint(tenant, said));
+    return new Ended(
+        names, Math.max(EndedRequest.UNKNOWN, output), new ReturnHint(tenant, returnHint));
   }
 
   private static String tenant(ByteBuffer frame) {

@@ -6,7 +6,7 @@ final class RespBudget {
   private static final int HEAP_SHARE = 16;
 
   private final long bytesMax;
-  private long taken;
+  private long reserved;
 
   RespBudget(long bytesMax) {
     this.bytesMax = bytesMax;
@@ -16,15 +16,15 @@ final class RespBudget {
     return new RespBudget(Math.max(BYTES_MIN, Runtime.getRuntime().maxMemory() / HEAP_SHARE));
   }
 
-  /** Takes so many, or nothing. */
-  synchronized boolean take(long bytes) {
-    if (taken + bytes > bytesMax) return false;
-    taken += bytes;
+  /** Reserves all of these bytes, or none. */
+  synchronized boolean reserve(long bytes) {
+    if (reserved + bytes > bytesMax) return false;
+    reserved += bytes;
     return true;
   }
 
   synchronized void give(long bytes) {
-    taken -= bytes;
-    if (taken < 0) throw new IllegalStateException("given back more than was taken");
+    reserved -= bytes;
+    if (reserved < 0) throw new IllegalStateException("given back more than was taken");
   }
 }

@@ -128,7 +128,7 @@ final class RespConnection {
     if (commandBytes + bytes > COMMAND_BYTES_MAX) {
       throw new RespReader.Malformed("too big command, at most " + COMMAND_BYTES_MAX + " bytes");
     }
-    if (!budget.take(bytes)) throw new RespReader.Malformed("too many commands just now");
+    if (!budget.reserve(bytes)) throw new RespReader.Malformed("too many commands just now");
     commandBytes += bytes;
     return reader.string(length);
   }
@@ -193,9 +193,9 @@ final class RespConnection {
   }
 
   /** Asks the tiers, while the client waits. */
-  private long served(LongSupplier asked) {
+  private long served(LongSupplier request) {
     progress.served(System.nanoTime());
-    long answer = asked.getAsLong();
+    long answer = request.getAsLong();
     progress.moving(System.nanoTime());
     return answer;
   }
@@ -221,8 +221,8 @@ final class RespConnection {
     }
   }
 
-  private boolean admit(byte[] said) {
-    known = password == null || MessageDigest.isEqual(password, said);
+  private boolean admit(byte[] candidate) {
+    known = password == null || MessageDigest.isEqual(password, candidate);
     if (known) progress.admitted(System.nanoTime());
     return known;
   }

@@ -102,7 +102,7 @@ public final class StoredValues {
   /** The value, held; null if it is not there, or others read too much just now. */
   @Nullable
   Held find(byte[] key) {
-    return this.<@Nullable Held>asked(answer -> read(key, 0, answer));
+    return this.<@Nullable Held>callOnLoop(answer -> read(key, 0, answer));
   }
 
   private void read(byte[] key, int tries, CompletableFuture<@Nullable Held> answer) {
@@ -146,7 +146,7 @@ public final class StoredValues {
   /** Returns whether the value is there; if so it is kept until it is fetched, or for a while. */
   boolean exists(byte[] key) {
     Boolean there =
-        asked(
+        callOnLoop(
             answer ->
                 find(
                     name(key, 0),
@@ -174,7 +174,7 @@ public final class StoredValues {
   /** Room for a value in place of what is there; null if there is none just now. */
   @Nullable
   Room room(byte[] key, long length) {
-    return this.<@Nullable Room>asked(answer -> room(key, length, 0, answer));
+    return this.<@Nullable Room>callOnLoop(answer -> room(key, length, 0, answer));
   }
 
   /** The bytes are in their room. */
@@ -205,7 +205,7 @@ public final class StoredValues {
   /** Forgets the value on all tiers of this machine; whether there was one. */
   boolean remove(byte[] key) {
     Boolean there =
-        asked(
+        callOnLoop(
             answer -> {
               boolean found = forget(key);
               forgetLater(key, 0, () -> answer.complete(found));
@@ -222,7 +222,7 @@ public final class StoredValues {
     else loop.after(RETRY, () -> forgetLater(key, tries + 1, done));
   }
 
-  private <T extends @Nullable Object> T asked(
+  private <T extends @Nullable Object> T callOnLoop(
       java.util.function.Consumer<CompletableFuture<T>> task) {
     var answer = new CompletableFuture<T>();
     loop.execute(() -> task.accept(answer));

@@ -293,12 +293,12 @@ public final class DiskBlockFile implements AutoCloseable {
 
   /** After a sync that failed a later one proves nothing: what was to be synced is a miss. */
   private void syncBytes() throws IOException {
-    var slots = index.takeUnsynced();
+    var slots = index.drainUnsynced();
     try {
       file.sync();
     } catch (IOException e) {
       losses.incrementAndGet();
-      slots.or(index.takeUnsynced());
+      slots.or(index.drainUnsynced());
       slots.stream().forEach(this::forget);
       throw e;
     }

@@ -200,12 +200,12 @@ final class DiskIndex implements AutoCloseable {
     }
   }
 
-  /** The slots put, and not settled, since this was last asked. */
-  BitSet takeUnsynced() {
+  /** Returns the slots put, and not settled, since the last call. */
+  BitSet drainUnsynced() {
     synchronized (memory) {
-      var taken = (BitSet) unsynced.clone();
+      var drained = (BitSet) unsynced.clone();
       unsynced.clear();
-      return taken;
+      return drained;
     }
   }
 

@@ -40,7 +40,7 @@ public final class CopyQueue {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Map<Kind, Deque<Task>> waiting = new EnumMap<>(Kind.class);
-  private final Map<Kind, Integer> taken = new EnumMap<>(Kind.class);
+  private final Map<Kind, Integer> unfinished = new EnumMap<>(Kind.class);
   private final Set<Task> running = new LinkedHashSet<>();
   private final Map<Integer, Integer> above = new TreeMap<>();
   private final Map<Integer, Integer> loading = new TreeMap<>();
@@ -54,11 +54,11 @@ public final class CopyQueue {
     this.tasksMax = tasksMax;
     for (var kind : Kind.values()) {
       waiting.put(kind, new ArrayDeque<>());
-      taken.put(kind, 0);
+      unfinished.put(kind, 0);
     }
   }
 
-  /** Takes the copies in; those that it cannot take are refused at once. */
+  /** Submits the copies; those that do not fit are refused at once. */
   public void submit(Kind kind, List<BlockCopy> copies, StoreCall call) {
     var refused = new LinkedHashMap<Integer, String>();
     lock.lock();
@@ -71,7 +71,7 @@ public final class CopyQueue {
           continue;
         }
         occupy(kind, copy);
-        taken.merge(kind, 1, Integer::sum);
+        unfinished.merge(kind, 1, Integer::sum);
         deque(kind).add(new Task(kind, copy, call, i));
       }
       refusals += refused.size();
@@ -93,8 +93,8 @@ public final class CopyQueue {
     return null;
   }
 
-  /** Waits for tasks of one kind, at most so many; none once the queue is closed. */
-  List<Task> take(int max) {
+  /** Waits for the next tasks of one kind, at most {@code max}; none once the queue is closed. */
+  List<Task> next(int max) {
     lock.lock();
     try {
       while (!closed && waits() == 0) changed.awaitUninterruptibly();
@@ -119,7 +119,7 @@ public final class CopyQueue {
     lock.lock();
     try {
       if (!running.remove(task)) return;
-      taken.merge(task.kind(), -1, Integer::sum);
+      unfinished.merge(task.kind(), -1, Integer::sum);
       vacate(above, task.copy().above());
       vacate(task.kind() == Kind.STORE ? storing : loading, task.copy().below());
     } finally {
@@ -190,7 +190,7 @@ public final class CopyQueue {
   }
 
   private int count(Kind kind) {
-    return taken.getOrDefault(kind, 0);
+    return unfinished.getOrDefault(kind, 0);
   }
 
   private Deque<Task> deque(Kind kind) {

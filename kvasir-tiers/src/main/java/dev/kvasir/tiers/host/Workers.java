@@ -44,7 +44,7 @@ public final class Workers {
   }
 
   private static void run(CopyQueue queue, int tasksMax, Consumer<List<CopyQueue.Task>> work) {
-    for (var tasks = queue.take(tasksMax); !tasks.isEmpty(); tasks = queue.take(tasksMax)) {
+    for (var tasks = queue.next(tasksMax); !tasks.isEmpty(); tasks = queue.next(tasksMax)) {
       try {
         work.accept(tasks);
       } catch (RuntimeException | Error e) {

@@ -94,8 +94,8 @@ public final class RedisBlocks implements BlockTransport {
       throws IOException {
     var due = renewals.due(blocks);
     if (!(client() instanceof RedisClient single)) {
-      var replies = ask(blocks, due, (pipeline, block) -> pipeline.get(key(block)));
-      told(replies, RedisBlocks::fetched, Fetched.Lost::new).forEach(each);
+      var replies = query(blocks, due, (pipeline, block) -> pipeline.get(key(block)));
+      results(replies, RedisBlocks::fetched, Fetched.Lost::new).forEach(each);
       return;
     }
     exchange(
@@ -152,8 +152,8 @@ public final class RedisBlocks implements BlockTransport {
     long ttlMillis = settings.ttl().toMillis();
     var wanted = parcels.stream().filter(parcel -> parcel.write() == Write.IF_ABSENT);
     var there =
-        told(
-            ask(
+        results(
+            query(
                 wanted.map(Parcel::block).toList(),
                 List.of(),
                 (pipeline, block) -> pipeline.pexpire(key(block), ttlMillis)),
@@ -198,7 +198,7 @@ public final class RedisBlocks implements BlockTransport {
                   var command = new CommandObject<>(set, BuilderFactory.STRING);
                   replies.put(hash, pipeline.executeCommand(command));
                 }));
-    return told(
+    return results(
         replies, ok -> ok == null ? new Sent.Present() : new Sent.Written(), Sent.Refused::new);
   }
 
@@ -220,8 +220,8 @@ public final class RedisBlocks implements BlockTransport {
 
   @Override
   public Map<BlockHash, Presence> look(List<TokenBlock> blocks) throws IOException {
-    return told(
-        ask(blocks, renewals.due(blocks), (pipeline, block) -> pipeline.exists(key(block))),
+    return results(
+        query(blocks, renewals.due(blocks), (pipeline, block) -> pipeline.exists(key(block))),
         there -> there != null && there ? Presence.THERE : Presence.ABSENT,
         _ -> Presence.UNKNOWN);
   }
@@ -308,8 +308,8 @@ public final class RedisBlocks implements BlockTransport {
     return (prefix + BlockName.of(block)).getBytes(UTF_8);
   }
 
-  /** Asks for all blocks in one round trip, which also renews the time to live of some. */
-  private <T> Map<BlockHash, Response<T>> ask(
+  /** Queries all blocks in one round trip, which also renews the time to live of some. */
+  private <T> Map<BlockHash, Response<T>> query(
       List<TokenBlock> blocks,
       List<TokenBlock> due,
       BiFunction<AbstractPipeline, TokenBlock, Response<T>> command)
@@ -344,21 +344,23 @@ public final class RedisBlocks implements BlockTransport {
         : jedis.pipelined();
   }
 
-  /** Collects what each reply says; one that never came, or is an error, fails its block alone. */
-  private static <T, R> Map<BlockHash, R> told(
+  /**
+   * Collects the result of each reply; one that never came, or is an error, fails its block alone.
+   */
+  private static <T, R> Map<BlockHash, R> results(
       Map<BlockHash, Response<T>> replies,
       Function<@Nullable T, R> meaning,
       Function<String, R> failure) {
-    var told = new LinkedHashMap<BlockHash, R>();
+    var results = new LinkedHashMap<BlockHash, R>();
     replies.forEach(
         (hash, reply) -> {
           try {
-            told.put(hash, meaning.apply(reply.get()));
+            results.put(hash, meaning.apply(reply.get()));
           } catch (JedisException | IllegalStateException e) {
-            told.put(hash, failure.apply("" + e.getMessage()));
+            results.put(hash, failure.apply("" + e.getMessage()));
           }
         });
-    return told;
+    return results;
   }
 
   private UnifiedJedis client() throws IOException {

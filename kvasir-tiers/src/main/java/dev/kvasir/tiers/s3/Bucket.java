@@ -206,7 +206,7 @@ final class Bucket implements AutoCloseable {
 
   /** Does something with some of the objects in a bucket. */
   interface Pages {
-    void take(List<Listed> page) throws IOException;
+    void accept(List<Listed> page) throws IOException;
   }
 
   /**
@@ -217,10 +217,10 @@ final class Bucket implements AutoCloseable {
   Instant each(String prefix, Pages pages) throws IOException {
     var page = page(prefix, null, LIST_MAX);
     var began = page.now;
-    pages.take(page.objects);
+    pages.accept(page.objects);
     while (page.next != null) {
       page = page(prefix, page.next, LIST_MAX);
-      pages.take(page.objects);
+      pages.accept(page.objects);
     }
     return began;
   }

@@ -146,14 +146,14 @@ public final class ObjectBlocks implements BlockTransport {
     var unknown = unknown(blocks, fetched);
     // Neighbours share a pack: the list of the first one often has all others.
     if (unknown.size() > 1) {
-      ask(unknown.subList(0, 1), fetched);
+      query(unknown.subList(0, 1), fetched);
       // A server that does not answer for one is not asked for all.
       if (fetched.get(unknown.getFirst().hash()) instanceof Fetched.Lost(var reason)) {
         throw new IOException(reason);
       }
       unknown = unknown(unknown, fetched);
     }
-    if (!unknown.isEmpty()) ask(unknown, fetched);
+    if (!unknown.isEmpty()) query(unknown, fetched);
     var found = new LinkedHashMap<BlockHash, Place>();
     for (var block : blocks) {
       var place = places.find(block.hash());
@@ -168,7 +168,7 @@ public final class ObjectBlocks implements BlockTransport {
         .toList();
   }
 
-  private void ask(List<TokenBlock> blocks, Map<BlockHash, Fetched> fetched) throws IOException {
+  private void query(List<TokenBlock> blocks, Map<BlockHash, Fetched> fetched) throws IOException {
     var held = requests.each(blocks, claims::find);
     var lists = new LinkedHashMap<Claim, List<BlockHash>>();
     held.forEach(

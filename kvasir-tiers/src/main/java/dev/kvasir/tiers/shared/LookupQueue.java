@@ -37,7 +37,7 @@ final class LookupQueue {
   private final int waitingMax;
   private final Deque<Question> waiting = new ArrayDeque<>();
   private int batches;
-  final LongAdder asked = new LongAdder();
+  final LongAdder lookups = new LongAdder();
   final LongAdder refused = new LongAdder();
   final LongAdder failed = new LongAdder();
 
@@ -47,20 +47,20 @@ final class LookupQueue {
     this.waitingMax = waitingMax;
   }
 
-  /** Asks for the blocks; the answer comes from any thread. */
-  void ask(List<TokenBlock> blocks, Consumer<List<Presence>> done) {
-    asked.increment();
-    boolean taken;
+  /** Looks the blocks up; the answer comes from any thread. */
+  void lookUp(List<TokenBlock> blocks, Consumer<List<Presence>> done) {
+    lookups.increment();
+    boolean accepted;
     boolean begins = false;
     synchronized (this) {
-      taken = batches < batchesMax || waiting.size() < waitingMax;
-      if (taken) waiting.add(new Question(List.copyOf(blocks), done));
-      if (taken && batches < batchesMax) {
+      accepted = batches < batchesMax || waiting.size() < waitingMax;
+      if (accepted) waiting.add(new Question(List.copyOf(blocks), done));
+      if (accepted && batches < batchesMax) {
         batches++;
         begins = true;
       }
     }
-    if (!taken) {
+    if (!accepted) {
       refused.increment();
       done.accept(unknown(blocks));
     } else if (begins) {
@@ -74,10 +74,10 @@ final class LookupQueue {
   }
 
   private void run() {
-    for (var batch = take(); !batch.isEmpty(); batch = take()) answer(batch);
+    for (var batch = nextBatch(); !batch.isEmpty(); batch = nextBatch()) answer(batch);
   }
 
-  private synchronized List<Question> take() {
+  private synchronized List<Question> nextBatch() {
     var batch = new ArrayList<Question>();
     int blocks = 0;
     while (!waiting.isEmpty()) {
@@ -106,20 +106,20 @@ final class LookupQueue {
       }
     }
     for (var question : batch) {
-      var told = new ArrayList<Presence>();
+      var presences = new ArrayList<Presence>();
       for (var block : question.blocks) {
-        told.add(there.getOrDefault(block.hash(), Presence.UNKNOWN));
+        presences.add(there.getOrDefault(block.hash(), Presence.UNKNOWN));
       }
-      tell(question, told);
+      deliver(question, presences);
     }
   }
 
   /** Hands an answer on; a receiver that throws does not keep the others from theirs. */
-  private static void tell(Question question, List<Presence> told) {
+  private static void deliver(Question question, List<Presence> presences) {
     try {
-      question.done.accept(told);
+      question.done.accept(presences);
     } catch (RuntimeException | Error e) {
-      LOG.log(WARNING, "an answer about " + told.size() + " blocks was not taken", e);
+      LOG.log(WARNING, "an answer about " + presences.size() + " blocks was not taken", e);
     }
   }
 

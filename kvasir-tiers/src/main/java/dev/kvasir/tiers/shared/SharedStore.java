@@ -123,7 +123,7 @@ public final class SharedStore implements LowerStore {
    * to learn what others have stored.
    */
   public void look(List<TokenBlock> blocks, Consumer<List<Presence>> done) {
-    looks.ask(blocks, told -> StoreCall.answer(loop, () -> done.accept(told)));
+    looks.lookUp(blocks, presences -> StoreCall.answer(loop, () -> done.accept(presences)));
   }
 
   /** Some of what is on the server, at most so many; blocks, so not for the loop's thread. */
@@ -231,7 +231,7 @@ public final class SharedStore implements LowerStore {
         stored.sum() * seals.blockBytes(),
         loaded.sum() * seals.blockBytes(),
         queue.depth(),
-        looks.asked.sum(),
+        looks.lookups.sum(),
         looks.refused.sum(),
         looks.failed.sum(),
         looks.waiting());

@@ -38,8 +38,8 @@ class RecoverySpeedTest {
     }
     var best = Duration.ofDays(1);
     for (int i = 0; i < 3; i++) {
-      var took = recover(settings);
-      if (took.compareTo(best) < 0) best = took;
+      var duration = recover(settings);
+      if (duration.compareTo(best) < 0) best = duration;
     }
     System.out.printf("recovery: %,d blocks in %,d ms%n", BLOCKS, best.toMillis());
   }

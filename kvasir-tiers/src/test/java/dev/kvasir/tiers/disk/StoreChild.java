@@ -93,7 +93,7 @@ final class StoreChild {
     var halting = new HookedFolder(RealFolder.open(folder));
     halting.hook(new Halt(arguments[2], new AtomicInteger(times)));
     var store = new DiskStore(caller.loop, above, settings, halting);
-    say("open");
+    print("open");
     var random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
     for (long key = seed * 1_000_000; ; key += BATCH_MAX) {
       batch(caller, store, above, key, random);
@@ -109,18 +109,18 @@ final class StoreChild {
       int slot = (at + i * 5) % BLOCKS;
       TestBlocks.fill(above.slot(i), first + i, 1);
       copies.add(new BlockCopy(TestBlocks.block(first + i), i, slot));
-      say("begin " + slot);
+      print("begin " + slot);
     }
     var outcomes = caller.store(store, copies);
     for (int i = 0; i < count; i++) {
       if (outcomes.get(i) instanceof Copied)
-        say("done " + copies.get(i).below() + " " + (first + i));
-      else say("failed " + outcomes.get(i));
+        print("done " + copies.get(i).below() + " " + (first + i));
+      else print("failed " + outcomes.get(i));
     }
   }
 
   /** One line, handed to the kernel at once, so that it outlives this process. */
-  private static void say(String line) {
+  private static void print(String line) {
     PrintStream out = System.out;
     out.print(line + "\n");
     // Nobody listens any more: a test that was ended leaves no process behind.

@@ -66,7 +66,7 @@ class RemoteFaultTest {
       var guarded = guard(shelf);
       shelf.assertStores(keys(0, BLOCKS));
       var seen = new EnumMap<Fault, Tally>(Fault.class);
-      long asked = 0;
+      long lookups = 0;
       int rounds = 12 * Seeds.scale();
       for (var fault : Fault.values()) {
         long opened = guarded.trips();
@@ -76,7 +76,7 @@ class RemoteFaultTest {
           outcomes.addAll(shelf.load(keys(0, BLOCKS)));
           shelf.store(keys(1000 + round, 1001 + round));
         }
-        asked += (long) rounds * BLOCKS;
+        lookups += (long) rounds * BLOCKS;
         seen.put(fault, Tally.of(outcomes));
         // Where stores still come through, it is not the server that is to be left alone.
         boolean dead = fault == Fault.REFUSE || fault == Fault.STALL || fault == Fault.HALF_OPEN;
@@ -87,7 +87,7 @@ class RemoteFaultTest {
       System.out.println("faults before a Redis: " + seen);
       assertThat(seen.get(Fault.NONE)).isEqualTo(new Tally(rounds * BLOCKS, 0, 0));
       assertThat(seen.getOrDefault(Fault.FLIP, new Tally(0, 0, 0)).damaged()).isPositive();
-      assertThat(gets(client)).isLessThanOrEqualTo(asked * 6 / 5);
+      assertThat(gets(client)).isLessThanOrEqualTo(lookups * 6 / 5);
     }
   }
 

@@ -34,12 +34,12 @@ class LookupQueueTest {
   void asManyPromptsAsAskAtOnceAreAnsweredInFewRoundTrips() {
     var queue = new LookupQueue(this::allThere, 8, 1024);
     var answers = new ArrayList<CompletableFuture<List<Presence>>>();
-    for (int i = 0; i < 200; i++) answers.add(ask(queue, i));
+    for (int i = 0; i < 200; i++) answers.add(lookUp(queue, i));
     gate.countDown();
     for (var answer : answers) assertThat(Caller.await(answer)).containsExactly(Presence.THERE);
     // Eight were under way; the others went together.
     assertThat(batches.get()).isLessThanOrEqualTo(8 + 8);
-    assertThat(queue.asked.sum()).isEqualTo(200);
+    assertThat(queue.lookups.sum()).isEqualTo(200);
     assertThat(queue.refused.sum()).isZero();
   }
 
@@ -49,11 +49,11 @@ class LookupQueueTest {
     var answers = new ArrayList<CompletableFuture<List<Presence>>>();
     for (int i = 0; i < 2; i++) {
       int under = i + 1;
-      answers.add(ask(queue, i));
+      answers.add(lookUp(queue, i));
       // It is under way before the next one comes, or both would go together.
       Eventually.ends(() -> batches.get() < under);
     }
-    for (int i = 2; i < 10; i++) answers.add(ask(queue, i));
+    for (int i = 2; i < 10; i++) answers.add(lookUp(queue, i));
     assertThat(queue.waiting()).isEqualTo(3);
     for (int i = 5; i < 10; i++) {
       assertThat(Caller.await(answers.get(i))).containsExactly(Presence.UNKNOWN);
@@ -70,12 +70,12 @@ class LookupQueueTest {
     gate.countDown();
     var queue = new LookupQueue(this::allThere, 1, 100);
     for (int i = 0; i < 3; i++) {
-      queue.ask(
+      queue.lookUp(
           List.of(TestBlocks.block(i)),
           _ -> {
             throw new IllegalStateException("on purpose");
           });
-      assertThat(Caller.await(ask(queue, 10 + i))).containsExactly(Presence.THERE);
+      assertThat(Caller.await(lookUp(queue, 10 + i))).containsExactly(Presence.THERE);
     }
   }
 
@@ -92,10 +92,10 @@ class LookupQueueTest {
             1,
             100);
     for (int i = 0; i < 3; i++) {
-      assertThat(Caller.await(ask(queue, i))).containsExactly(Presence.UNKNOWN);
+      assertThat(Caller.await(lookUp(queue, i))).containsExactly(Presence.UNKNOWN);
     }
     assertThat(queue.failed.sum()).isEqualTo(3);
-    assertThat(Caller.await(ask(queue, 4))).containsExactly(Presence.THERE);
+    assertThat(Caller.await(lookUp(queue, 4))).containsExactly(Presence.THERE);
   }
 
   @Test
@@ -111,14 +111,14 @@ class LookupQueueTest {
             1,
             100);
     for (int i = 0; i < 3; i++) {
-      assertThat(Caller.await(ask(queue, i))).containsExactly(Presence.UNKNOWN);
+      assertThat(Caller.await(lookUp(queue, i))).containsExactly(Presence.UNKNOWN);
     }
-    assertThat(Caller.await(ask(queue, 4))).containsExactly(Presence.THERE);
+    assertThat(Caller.await(lookUp(queue, 4))).containsExactly(Presence.THERE);
   }
 
-  private static CompletableFuture<List<Presence>> ask(LookupQueue queue, long key) {
+  private static CompletableFuture<List<Presence>> lookUp(LookupQueue queue, long key) {
     var answer = new CompletableFuture<List<Presence>>();
-    queue.ask(List.of(TestBlocks.block(key)), answer::complete);
+    queue.lookUp(List.of(TestBlocks.block(key)), answer::complete);
     return answer;
   }
 

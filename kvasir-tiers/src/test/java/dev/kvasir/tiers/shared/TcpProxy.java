@@ -148,8 +148,8 @@ public final class TcpProxy implements AutoCloseable {
   private void shiftTimes(byte[] buffer, int length) {
     for (var found :
         HTTP_TIME.matcher(new String(buffer, 0, length, ISO_8859_1)).results().toList()) {
-      var told = LocalDateTime.parse(found.group(), HTTP_FORMAT);
-      byte[] shifted = HTTP_FORMAT.format(told.plus(ahead)).getBytes(ISO_8859_1);
+      var parsed = LocalDateTime.parse(found.group(), HTTP_FORMAT);
+      byte[] shifted = HTTP_FORMAT.format(parsed.plus(ahead)).getBytes(ISO_8859_1);
       System.arraycopy(shifted, 0, buffer, found.start(), shifted.length);
     }
   }

@@ -107,8 +107,8 @@ final class WorkerHttp {
   private static long skew(HttpResponse<?> answer) {
     try {
       var date = answer.headers().firstValue("date").orElse("");
-      var told = ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant();
-      return Duration.between(Instant.now(), told).toSeconds();
+      var serverTime = ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant();
+      return Duration.between(Instant.now(), serverTime).toSeconds();
     } catch (DateTimeParseException e) {
       return 0;
     }

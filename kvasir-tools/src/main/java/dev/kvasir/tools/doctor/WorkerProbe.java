@@ -24,11 +24,11 @@ import tools.jackson.databind.JsonNode;
  */
 public final class WorkerProbe {
   /**
-   * A worker to be asked.
+   * Worker to probe.
    *
-   * @param events where it tells its KV events; empty where that is not known
+   * @param events where it publishes its KV events; empty if unknown
    */
-  public record Asked(String url, String events) {}
+  public record Target(String url, String events) {}
 
   private static final String EVENTS =
       "--kv-events-config '{\"enable_kv_cache_events\": true, \"publisher\": \"zmq\","
@@ -38,26 +38,26 @@ public final class WorkerProbe {
   private static final String PROMPT =
       "Doctor's question number one. " + "The quick brown fox jumps over the lazy dog. ".repeat(12);
 
-  private final Asked asked;
+  private final Target worker;
   private final Duration eventsTime;
   private final WorkerHttp http;
   private final List<Check> checks = new ArrayList<>();
   private String model = "";
   private JsonNode described = WorkerHttp.NOTHING;
 
-  private WorkerProbe(Asked asked, @Nullable String key, Duration eventsTime) {
-    this.asked = asked;
+  private WorkerProbe(Target worker, @Nullable String key, Duration eventsTime) {
+    this.worker = worker;
     this.eventsTime = eventsTime;
-    this.http = new WorkerHttp(asked.url(), key);
+    this.http = new WorkerHttp(worker.url(), key);
   }
 
   /** Asks each worker, and compares those that serve a model of the same name. */
-  public static List<Check> look(List<Asked> workers, @Nullable String key) {
+  public static List<Check> look(List<Target> workers, @Nullable String key) {
     return look(workers, key, EVENTS_TIME);
   }
 
   /** Does so, and waits so long for the events of each. */
-  static List<Check> look(List<Asked> workers, @Nullable String key, Duration eventsTime) {
+  static List<Check> look(List<Target> workers, @Nullable String key, Duration eventsTime) {
     var checks = new ArrayList<Check>();
     var answers = new LinkedHashMap<String, WorkerProbe>();
     for (var worker : workers) {
@@ -76,9 +76,9 @@ public final class WorkerProbe {
       add(
           "worker",
           Status.MISSING,
-          asked.url() + " " + models.text(),
+          worker.url() + " " + models.text(),
           "check the address, and --worker-key where it wants a key",
-          Map.of("url", asked.url()));
+          Map.of("url", worker.url()));
       return;
     }
     described = models.json().path("data").path(0);
@@ -87,9 +87,9 @@ public final class WorkerProbe {
     add(
         "worker",
         Status.OK,
-        asked.url() + " serves " + model + (version.isEmpty() ? "" : ", vLLM " + version),
+        worker.url() + " serves " + model + (version.isEmpty() ? "" : ", vLLM " + version),
         "context of " + described.path("max_model_len").asInt(0) + " tokens",
-        Map.of("url", asked.url(), "model", model, "version", version));
+        Map.of("url", worker.url(), "model", model, "version", version));
     lookAtClock(models.dateSkewSeconds());
     lookAtCache(http.get("/metrics").text());
     lookAtTokens();
@@ -147,37 +147,37 @@ public final class WorkerProbe {
   private void lookAtTokens() {
     var body = http.object().put("model", model).put("prompt", "Hello there");
     var answer = http.post("/tokenize", body);
-    boolean tells = answer.status() == 200 && !answer.json().path("tokens").isEmpty();
+    boolean isSupported = answer.status() == 200 && !answer.json().path("tokens").isEmpty();
     add(
         "tokens",
-        tells ? Status.OK : Status.NOTE,
-        tells ? "/tokenize answers" : "/tokenize answers with status " + answer.status(),
-        tells
+        isSupported ? Status.OK : Status.NOTE,
+        isSupported ? "/tokenize answers" : "/tokenize answers with status " + answer.status(),
+        isSupported
             ? "--tokenizer FOLDER makes tokens in the router, which is quicker"
             : "give --tokenizer FOLDER, or prompts are hashed by bytes and match no KV events",
-        Map.of("tokenize", tells));
+        Map.of("tokenize", isSupported));
   }
 
   /** Asks the same twice, and listens meanwhile. */
   private void lookAtAnswers() {
-    long heard = 0;
+    long received = 0;
     try (var loop = new LiveLoop("doctor")) {
-      var subscriber = asked.events().isEmpty() ? null : listen(loop);
+      var subscriber = worker.events().isEmpty() ? null : listen(loop);
       // Another prompt each time: what is cached already is not told again.
       var prompt = System.nanoTime() + " " + PROMPT;
-      ask(prompt);
-      var again = ask(prompt);
+      complete(prompt);
+      var again = complete(prompt);
       if (subscriber != null) {
-        heard = await(subscriber);
+        received = await(subscriber);
         subscriber.close();
       }
-      tellDetails(again.json().path("usage"), again.status());
+      checkDetails(again.json().path("usage"), again.status());
     } catch (IOException e) {
-      var said = String.valueOf(e.getMessage());
-      add("events", Status.MISSING, said, "give events=tcp://HOST:PORT", Map.of());
+      var message = String.valueOf(e.getMessage());
+      add("events", Status.MISSING, message, "give events=tcp://HOST:PORT", Map.of());
       return;
     }
-    tellEvents(heard);
+    checkEvents(received);
   }
 
   private KvEventSubscriber listen(LiveLoop loop) throws IOException {
@@ -193,7 +193,7 @@ public final class WorkerProbe {
             // Only whether anything comes is of interest.
           }
         };
-    var settings = SubscriberSettings.of(asked.events(), null);
+    var settings = SubscriberSettings.of(worker.events(), null);
     var subscriber = new KvEventSubscriber(loop, settings, target);
     // What is told before it is connected is not heard.
     long start = System.nanoTime();
@@ -209,39 +209,39 @@ public final class WorkerProbe {
     long start = System.nanoTime();
     while (subscriber.stats().batches() == 0 && System.nanoTime() - start < eventsTime.toNanos()) {
       Threads.pause(Duration.ofMillis(500));
-      if (subscriber.stats().batches() == 0) ask(System.nanoTime() + " " + PROMPT);
+      if (subscriber.stats().batches() == 0) complete(System.nanoTime() + " " + PROMPT);
     }
     return subscriber.stats().batches();
   }
 
-  private WorkerHttp.Answer ask(String prompt) {
+  private WorkerHttp.Answer complete(String prompt) {
     var body = http.object().put("model", model).put("prompt", prompt);
     body.put("max_tokens", 1).put("temperature", 0).put("logprobs", 1);
     return http.post("/v1/completions", body);
   }
 
-  private void tellDetails(JsonNode usage, int status) {
+  private void checkDetails(JsonNode usage, int status) {
     var details = usage.path("prompt_tokens_details");
-    boolean tells = details.path("cached_tokens").isNumber();
+    boolean isSupported = details.path("cached_tokens").isNumber();
     int cached = details.path("cached_tokens").asInt(0);
     add(
         "usage",
-        tells ? Status.OK : Status.NOTE,
-        tells
+        isSupported ? Status.OK : Status.NOTE,
+        isSupported
             ? "reports cached tokens ("
                 + cached
                 + " of "
                 + usage.path("prompt_tokens").asInt()
                 + ")"
             : "does not tell cached tokens (status " + status + ")",
-        tells
+        isSupported
             ? "what the router expects is compared with it"
             : "vLLM: --enable-prompt-tokens-details; SGLang: --enable-cache-report",
-        Map.of("prompt_tokens_details", tells, "cached_tokens", cached));
+        Map.of("prompt_tokens_details", isSupported, "cached_tokens", cached));
   }
 
-  private void tellEvents(long heard) {
-    if (asked.events().isEmpty()) {
+  private void checkEvents(long received) {
+    if (worker.events().isEmpty()) {
       add(
           "events",
           Status.NOTE,
@@ -252,12 +252,14 @@ public final class WorkerProbe {
     }
     add(
         "events",
-        heard > 0 ? Status.OK : Status.MISSING,
-        heard > 0 ? heard + " batches of KV events came" : "no KV events from " + asked.events(),
-        heard > 0
+        received > 0 ? Status.OK : Status.MISSING,
+        received > 0
+            ? received + " batches of KV events came"
+            : "no KV events from " + worker.events(),
+        received > 0
             ? "the router knows what it has cached"
             : "start it with " + EVENTS + "; without * in the endpoint no one can subscribe",
-        Map.of("events", heard));
+        Map.of("events", received));
   }
 
   /** Workers of one name should have one model. */
@@ -273,8 +275,8 @@ public final class WorkerProbe {
         same ? Status.OK : Status.MISSING,
         "%s and %s %s as %s"
             .formatted(
-                first.asked.url(),
-                second.asked.url(),
+                first.worker.url(),
+                second.worker.url(),
                 same ? "answer alike" : "answer differently",
                 first.model),
         same

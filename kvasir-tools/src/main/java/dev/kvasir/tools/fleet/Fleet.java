@@ -33,14 +33,17 @@ public final class Fleet implements AutoCloseable {
 
   /** Starts the workers, whose KV events are told like that. */
   static Fleet start(
-      ServedModel model, FleetSettings settings, PacedEngines.Pace pace, PublisherSettings told)
+      ServedModel model,
+      FleetSettings settings,
+      PacedEngines.Pace pace,
+      PublisherSettings publisherSettings)
       throws IOException {
     var fleet =
         new Fleet(
             new PacedEngines(
                 model, settings.workers(), settings.blocks(), settings.engine(), pace));
     try {
-      for (int i = 0; i < settings.workers(); i++) fleet.add(settings, told, i);
+      for (int i = 0; i < settings.workers(); i++) fleet.add(settings, publisherSettings, i);
       return fleet;
     } catch (IOException | RuntimeException e) {
       fleet.close();
@@ -48,9 +51,10 @@ public final class Fleet implements AutoCloseable {
     }
   }
 
-  private void add(FleetSettings settings, PublisherSettings told, int index) throws IOException {
+  private void add(FleetSettings settings, PublisherSettings publisherSettings, int index)
+      throws IOException {
     var engine = engines.engines().get(index);
-    var publisher = new EnginePublisher(sockets, told, engine, List.of());
+    var publisher = new EnginePublisher(sockets, publisherSettings, engine, List.of());
     workers.add(new FleetWorker(network, settings.http(index), engine, publisher));
   }
 

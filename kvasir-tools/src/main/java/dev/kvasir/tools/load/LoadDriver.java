@@ -112,7 +112,7 @@ public final class LoadDriver implements AutoCloseable {
         send(request, arrival, now);
       }
     }
-    told();
+    updateProgress();
     if (exhausted && inFlight == 0) report(lastNanos);
   }
 
@@ -156,7 +156,7 @@ public final class LoadDriver implements AutoCloseable {
   private void send(LoadRequest request, long arrival, long now) {
     inFlight++;
     tally.sent(now - arrival);
-    client.ask(request).onSuccess(answer -> loop.execute(() -> answered(arrival, answer)));
+    client.send(request).onSuccess(answer -> loop.execute(() -> answered(arrival, answer)));
   }
 
   private void answered(long arrival, Answer answer) {
@@ -169,7 +169,7 @@ public final class LoadDriver implements AutoCloseable {
     guarded();
   }
 
-  private void told() {
+  private void updateProgress() {
     progress = new Progress(tally.sent(), tally.completed(), tally.failed(), inFlight);
   }
 }

@@ -22,7 +22,7 @@ public record LoadSettings(
   }
 
   /** The same load of another model. */
-  public LoadSettings asking(String model) {
+  public LoadSettings withModel(String model) {
     return new LoadSettings(target.withModel(model), pacing, duration, timeout, targets);
   }
 }

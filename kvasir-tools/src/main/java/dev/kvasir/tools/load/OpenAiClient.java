@@ -52,18 +52,18 @@ final class OpenAiClient {
   }
 
   /** Asks on a loop of the network: elsewhere an answer could come before anybody listens. */
-  private void onLoop(Runnable ask) {
-    network.vertx().getOrCreateContext().runOnContext(_ -> ask.run());
+  private void onLoop(Runnable task) {
+    network.vertx().getOrCreateContext().runOnContext(_ -> task.run());
   }
 
   /** The models the server has, with the tokens of their contexts; 0 where it does not tell. */
   Future<Map<String, Integer>> models() {
     var models = Promise.<Map<String, Integer>>promise();
-    onLoop(() -> askModels().onComplete(models));
+    onLoop(() -> requestModels().onComplete(models));
     return models.future();
   }
 
-  private Future<Map<String, Integer>> askModels() {
+  private Future<Map<String, Integer>> requestModels() {
     return http.request(options(HttpMethod.GET, "/v1/models"))
         .compose(HttpClientRequest::send)
         .compose(
@@ -81,8 +81,8 @@ final class OpenAiClient {
     return contexts;
   }
 
-  /** Asks once; whatever happens, there is an answer. */
-  Future<Answer> ask(LoadRequest request) {
+  /** Sends one request; whatever happens, there is an answer. */
+  Future<Answer> send(LoadRequest request) {
     var answer = Promise.<Answer>promise();
     // Long prompts are made before, and not where the pieces of other answers are timed.
     var body = body(request);
@@ -128,10 +128,12 @@ final class OpenAiClient {
   }
 
   private static Future<RefusedAnswer> refused(HttpClientResponse response) {
-    return response.body().map(body -> new RefusedAnswer(response.statusCode(), said(body)));
+    return response
+        .body()
+        .map(body -> new RefusedAnswer(response.statusCode(), errorMessage(body)));
   }
 
-  private static String said(Buffer body) {
+  private static String errorMessage(Buffer body) {
     if (body.length() > BODY_BYTES_MAX) return "";
     try {
       return Reading.message(Json.read(body.getBytes()));

@@ -75,8 +75,8 @@ final class Reading {
     for (var choice : chunk.path("choices")) {
       if (hasText(choice)) piece(now);
     }
-    var told = chunk.path("usage");
-    if (told.isObject()) usage = usage(told);
+    var node = chunk.path("usage");
+    if (node.isObject()) usage = usage(node);
   }
 
   private void piece(long now) {
@@ -103,15 +103,15 @@ final class Reading {
   }
 
   /** A count that the server does not report is 0. */
-  private static Usage usage(JsonNode told) {
-    var usage = Usage.of(told);
+  private static Usage usage(JsonNode node) {
+    var usage = Usage.of(node);
     return new Usage(
         Math.max(0, usage.promptTokens()),
         Math.max(0, usage.outputTokens()),
         Math.max(0, usage.cachedTokens()));
   }
 
-  /** Returns what an error says: an object with a message, or just text. */
+  /** Returns the message of an error: of an object with a message, or just text. */
   static String message(JsonNode body) {
     var error = body.path("error");
     var text = error.isString() ? error.asString("") : error.path("message").asString("");

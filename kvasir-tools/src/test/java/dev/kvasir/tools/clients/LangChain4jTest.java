@@ -53,10 +53,10 @@ class LangChain4jTest {
     var whole = model(ClientScene.MODEL, ClientScene.KEY).build().chat(QUESTION);
     assertThat(whole.aiMessage().text()).isNotBlank();
     assertThat(whole.tokenUsage().outputTokenCount()).isEqualTo(20);
-    var heard = new Heard(Integer.MAX_VALUE);
-    streaming(ClientScene.MODEL, 20).chat(QUESTION, heard);
-    assertThat(heard.whole.join().aiMessage().text()).isEqualTo(whole.aiMessage().text());
-    assertThat(heard.text.toString()).isEqualTo(whole.aiMessage().text());
+    var received = new Received(Integer.MAX_VALUE);
+    streaming(ClientScene.MODEL, 20).chat(QUESTION, received);
+    assertThat(received.whole.join().aiMessage().text()).isEqualTo(whole.aiMessage().text());
+    assertThat(received.text.toString()).isEqualTo(whole.aiMessage().text());
   }
 
   @Test
@@ -65,14 +65,14 @@ class LangChain4jTest {
     var request =
         ChatRequest.builder().messages(QUESTION.messages()).toolSpecifications(tool).build();
     var whole = model(ToolWorker.MODEL, ClientScene.KEY).build().chat(request);
-    var heard = new Heard(Integer.MAX_VALUE);
-    streaming(ToolWorker.MODEL, 20).chat(request, heard);
-    for (var answer : new ChatResponse[] {whole, heard.whole.join()}) {
+    var received = new Received(Integer.MAX_VALUE);
+    streaming(ToolWorker.MODEL, 20).chat(request, received);
+    for (var answer : new ChatResponse[] {whole, received.whole.join()}) {
       var call = answer.aiMessage().toolExecutionRequests().getFirst();
       assertThat(call.name()).isEqualTo("weather");
       assertThat(call.arguments()).isEqualTo("{\"city\":\"Oslo\"}");
     }
-    assertThat(scene.tools().asked().at("/tools/0/function/description").asString())
+    assertThat(scene.tools().lastRequest().at("/tools/0/function/description").asString())
         .isEqualTo("of a city");
   }
 
@@ -105,11 +105,11 @@ class LangChain4jTest {
 
   @Test
   void whoCancelsAStreamEndsTheWork() throws Exception {
-    var heard = new Heard(5);
-    streaming(ClientScene.MODEL, ClientScene.ENDLESS).chat(QUESTION, heard);
-    heard.cancelled.await();
+    var received = new Received(5);
+    streaming(ClientScene.MODEL, ClientScene.ENDLESS).chat(QUESTION, received);
+    received.cancelled.await();
     scene.awaitQuiet();
-    assertThat(heard.whole).isNotDone();
+    assertThat(received.whole).isNotDone();
   }
 
   private static OpenAiChatModel.OpenAiChatModelBuilder model(String name, String key) {
@@ -137,14 +137,14 @@ class LangChain4jTest {
   }
 
   /** Handler that collects a stream, and cancels it after that many pieces. */
-  private static final class Heard implements StreamingChatResponseHandler {
+  private static final class Received implements StreamingChatResponseHandler {
     final StringBuilder text = new StringBuilder();
     final CompletableFuture<ChatResponse> whole = new CompletableFuture<>();
     final CountDownLatch cancelled = new CountDownLatch(1);
     private final int piecesMax;
     private int pieces;
 
-    Heard(int piecesMax) {
+    Received(int piecesMax) {
       this.piecesMax = piecesMax;
     }
 

@@ -36,7 +36,7 @@ class NpmOpenAiTest {
   private static ClientScene scene;
 
   @BeforeAll
-  static void ask() throws Exception {
+  static void runScript() throws Exception {
     assumeTrue(succeeds("node", "--version"), "there is no Node.js here");
     assumeTrue(isInstalled(), "npm could not install " + PACKAGE);
     scene = new ClientScene();
@@ -69,7 +69,7 @@ class NpmOpenAiTest {
     assertThat(came("tool", "arguments"))
         .isEqualTo("{\"city\":\"Oslo\"}")
         .isEqualTo(came("streamedTool", "arguments"));
-    assertThat(scene.tools().asked().at("/tools/0/function/description").asString())
+    assertThat(scene.tools().lastRequest().at("/tools/0/function/description").asString())
         .isEqualTo("of a city");
   }
 

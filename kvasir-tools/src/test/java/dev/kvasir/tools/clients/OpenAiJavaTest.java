@@ -45,13 +45,13 @@ class OpenAiJavaTest {
   @Test
   void aStreamSaysWhatTheWholeAnswerSays() {
     var client = client(ClientScene.KEY, PATIENCE);
-    var whole = client.chat().completions().create(asking(20).build());
+    var whole = client.chat().completions().create(params(20).build());
     var text = whole.choices().getFirst().message().content().orElseThrow();
     assertThat(text).isNotBlank();
     assertThat(whole.usage().orElseThrow().completionTokens()).isEqualTo(20);
     var options = ChatCompletionStreamOptions.builder().includeUsage(true).build();
     try (var stream =
-        client.chat().completions().createStreaming(asking(20).streamOptions(options).build())) {
+        client.chat().completions().createStreaming(params(20).streamOptions(options).build())) {
       var chunks = stream.stream().toList();
       assertThat(chunks.stream().map(OpenAiJavaTest::text).collect(Collectors.joining()))
           .isEqualTo(text);
@@ -70,14 +70,14 @@ class OpenAiJavaTest {
   void toolsReachTheWorkerAndItsCallComesBack() {
     var function = FunctionDefinition.builder().name("weather").description("of a city").build();
     var client = client(ClientScene.KEY, PATIENCE);
-    var asking = asking(20).model(ToolWorker.MODEL).addFunctionTool(function);
-    var whole = client.chat().completions().create(asking.build());
+    var params = params(20).model(ToolWorker.MODEL).addFunctionTool(function);
+    var whole = client.chat().completions().create(params.build());
     var call = whole.choices().getFirst().message().toolCalls().orElseThrow().getFirst();
     assertThat(call.asFunction().function().name()).isEqualTo("weather");
     assertThat(call.asFunction().function().arguments()).isEqualTo("{\"city\":\"Oslo\"}");
-    assertThat(scene.tools().asked().at("/tools/0/function/description").asString())
+    assertThat(scene.tools().lastRequest().at("/tools/0/function/description").asString())
         .isEqualTo("of a city");
-    try (var stream = client.chat().completions().createStreaming(asking.build())) {
+    try (var stream = client.chat().completions().createStreaming(params.build())) {
       assertThat(stream.stream().map(OpenAiJavaTest::arguments).collect(Collectors.joining()))
           .isEqualTo("{\"city\":\"Oslo\"}");
     }
@@ -86,17 +86,17 @@ class OpenAiJavaTest {
   @Test
   void errorsAreThoseTheClientKnows() {
     var client = client(ClientScene.KEY, PATIENCE);
-    assertThatThrownBy(() -> create(client, asking(1).model("nowhere")))
+    assertThatThrownBy(() -> create(client, params(1).model("nowhere")))
         .isInstanceOf(NotFoundException.class)
         .hasMessageContaining("see /v1/models");
-    assertThatThrownBy(() -> create(client, asking(1).putAdditionalBodyProperty("n", two())))
+    assertThatThrownBy(() -> create(client, params(1).putAdditionalBodyProperty("n", two())))
         .isInstanceOf(BadRequestException.class)
         .hasMessageContaining("one answer for each request");
-    assertThatThrownBy(() -> create(client("wrong-key", PATIENCE), asking(1)))
+    assertThatThrownBy(() -> create(client("wrong-key", PATIENCE), params(1)))
         .isInstanceOf(UnauthorizedException.class);
     var slow = client(ClientScene.SLOW_KEY, PATIENCE);
-    create(slow, asking(1));
-    assertThatThrownBy(() -> create(slow, asking(1)))
+    create(slow, params(1));
+    assertThatThrownBy(() -> create(slow, params(1)))
         .isInstanceOfSatisfying(
             RateLimitException.class,
             limited -> assertThat(limited.headers().values("retry-after")).hasSize(1));
@@ -105,7 +105,7 @@ class OpenAiJavaTest {
   @Test
   void whoGivesUpWaitingLeavesNothingBehind() throws Exception {
     var hasty = client(ClientScene.KEY, Duration.ofMillis(300));
-    assertThatThrownBy(() -> create(hasty, asking(ClientScene.ENDLESS)))
+    assertThatThrownBy(() -> create(hasty, params(ClientScene.ENDLESS)))
         .isInstanceOf(OpenAIIoException.class);
     scene.awaitQuiet();
   }
@@ -114,7 +114,7 @@ class OpenAiJavaTest {
   void whoClosesAStreamEndsTheWork() throws Exception {
     var client = client(ClientScene.KEY, PATIENCE);
     try (var stream =
-        client.chat().completions().createStreaming(asking(ClientScene.ENDLESS).build())) {
+        client.chat().completions().createStreaming(params(ClientScene.ENDLESS).build())) {
       var chunks = stream.stream().iterator();
       for (int i = 0; i < 5; i++) chunks.next();
       assertThat(scene.answering()).isEqualTo(1);
@@ -133,7 +133,7 @@ class OpenAiJavaTest {
         .build();
   }
 
-  private static ChatCompletionCreateParams.Builder asking(int tokens) {
+  private static ChatCompletionCreateParams.Builder params(int tokens) {
     return ChatCompletionCreateParams.builder()
         .model(ClientScene.MODEL)
         .addUserMessage("What is the weather like?")
@@ -142,8 +142,8 @@ class OpenAiJavaTest {
         .putAdditionalBodyProperty("ignore_eos", JsonValue.from(true));
   }
 
-  private static void create(OpenAIClient client, ChatCompletionCreateParams.Builder asking) {
-    var answer = client.chat().completions().create(asking.build());
+  private static void create(OpenAIClient client, ChatCompletionCreateParams.Builder params) {
+    var answer = client.chat().completions().create(params.build());
     assertThat(answer.choices()).hasSize(1);
   }
 

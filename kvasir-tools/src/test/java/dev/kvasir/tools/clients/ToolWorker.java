@@ -21,7 +21,7 @@ final class ToolWorker implements AutoCloseable {
       """;
 
   private final HttpFront front;
-  private volatile JsonNode asked = Json.object();
+  private volatile JsonNode lastRequest = Json.object();
 
   ToolWorker(Network network) {
     var model = "{\"data\":[{\"id\":\"" + MODEL + "\",\"object\":\"model\"}]}";
@@ -40,16 +40,16 @@ final class ToolWorker implements AutoCloseable {
   }
 
   /** The last request, as it arrived. */
-  JsonNode asked() {
-    return asked;
+  JsonNode lastRequest() {
+    return lastRequest;
   }
 
   /** Calls the first tool that the request offers; in a stream its arguments come in pieces. */
   private void call(Exchange exchange) {
-    asked = Json.read(exchange.body().getBytes());
-    var tool = asked.at("/tools/0/function/name").asString();
+    lastRequest = Json.read(exchange.body().getBytes());
+    var tool = lastRequest.at("/tools/0/function/name").asString();
     var call = CALL.formatted(tool, Json.text("{\"city\":\"Oslo\"}"));
-    if (!asked.path("stream").asBoolean(false)) {
+    if (!lastRequest.path("stream").asBoolean(false)) {
       exchange.answer(200, whole(call));
       return;
     }

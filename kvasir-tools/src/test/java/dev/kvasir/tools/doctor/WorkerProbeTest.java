@@ -35,11 +35,11 @@ class WorkerProbeTest {
   @Test
   void aWorkerWithAllThatIsNeededIsFoundToBeSo() throws Exception {
     try (var fleet = TestFleet.start(TestFleet.settings(1), () -> Duration.ofMillis(1))) {
-      var asked =
+      var targets =
           fleet.workers().stream()
-              .map(each -> new WorkerProbe.Asked(each.url().toString(), each.events().endpoint()))
+              .map(each -> new WorkerProbe.Target(each.url().toString(), each.events().endpoint()))
               .toList();
-      var checks = WorkerProbe.look(asked, null, Duration.ofMinutes(1));
+      var checks = WorkerProbe.look(targets, null, Duration.ofMinutes(1));
       var named = byName(checks);
       assertThat(named.keySet())
           .containsExactly("cache", "clock", "events", "tokens", "usage", "worker");
@@ -50,11 +50,11 @@ class WorkerProbeTest {
   @Test
   void theWorkersOfAFleetAnswerAlike() throws Exception {
     try (var fleet = TestFleet.start(TestFleet.settings(2), () -> Duration.ofMillis(1))) {
-      var asked =
+      var targets =
           fleet.workers().stream()
-              .map(each -> new WorkerProbe.Asked(each.url().toString(), ""))
+              .map(each -> new WorkerProbe.Target(each.url().toString(), ""))
               .toList();
-      var same = named("same", byName(WorkerProbe.look(asked, null)));
+      var same = named("same", byName(WorkerProbe.look(targets, null)));
       assertThat(same.status()).as("%s", same).isEqualTo(Status.OK);
     }
   }
@@ -64,7 +64,7 @@ class WorkerProbeTest {
     var bare = server(Map.of("/v1/models", "{\"data\": [{\"id\": \"m\"}]}"));
     try {
       var url = "http://127.0.0.1:" + bare.getAddress().getPort();
-      var named = byName(WorkerProbe.look(List.of(new WorkerProbe.Asked(url, "")), null));
+      var named = byName(WorkerProbe.look(List.of(new WorkerProbe.Target(url, "")), null));
       assertThat(named("events", named).follows()).contains("--kv-events-config");
       assertThat(named("usage", named).follows()).contains("--enable-prompt-tokens-details");
       assertThat(named("tokens", named).follows()).contains("--tokenizer");
@@ -80,11 +80,11 @@ class WorkerProbeTest {
     var one = server(Map.of("/v1/models", models, "/v1/completions", answer("a", -0.5)));
     var two = server(Map.of("/v1/models", models, "/v1/completions", answer("a", -1.5)));
     try {
-      var asked =
+      var targets =
           List.of(
-              new WorkerProbe.Asked("http://127.0.0.1:" + one.getAddress().getPort(), ""),
-              new WorkerProbe.Asked("http://127.0.0.1:" + two.getAddress().getPort(), ""));
-      var same = named("same", byName(WorkerProbe.look(asked, null)));
+              new WorkerProbe.Target("http://127.0.0.1:" + one.getAddress().getPort(), ""),
+              new WorkerProbe.Target("http://127.0.0.1:" + two.getAddress().getPort(), ""));
+      var same = named("same", byName(WorkerProbe.look(targets, null)));
       assertThat(same.status()).isEqualTo(Status.MISSING);
       assertThat(same.follows()).contains("a name of its own");
     } finally {
@@ -95,7 +95,7 @@ class WorkerProbeTest {
 
   @Test
   void aWorkerThatCannotBeReachedIsMissing() {
-    var checks = WorkerProbe.look(List.of(new WorkerProbe.Asked("http://127.0.0.1:1", "")), null);
+    var checks = WorkerProbe.look(List.of(new WorkerProbe.Target("http://127.0.0.1:1", "")), null);
     assertThat(checks).singleElement().extracting(Check::status).isEqualTo(Status.MISSING);
   }
 

@@ -68,17 +68,17 @@ class FleetTest {
 
   @Test
   void itsBlocksAreTold() throws Exception {
-    var heard = new CopyOnWriteArrayList<KvEvent>();
+    var received = new CopyOnWriteArrayList<KvEvent>();
     var target =
         new BlockUnits.Target() {
           @Override
           public void on(KvEvent event) {
-            heard.add(event);
+            received.add(event);
           }
 
           @Override
           public void forget() {
-            heard.clear();
+            received.clear();
           }
         };
     var events = fleet.worker(0).events();
@@ -91,8 +91,8 @@ class FleetTest {
         Thread.sleep(1_000);
         var answer = json(post(0, "{%s, \"max_tokens\": 1}"));
         int full = answer.at("/usage/prompt_tokens").asInt() / 16;
-        Eventually.ends(() -> heard.size() < full);
-        assertThat(heard).hasSize(full).allMatch(KvEvent.Stored.class::isInstance);
+        Eventually.ends(() -> received.size() < full);
+        assertThat(received).hasSize(full).allMatch(KvEvent.Stored.class::isInstance);
       }
     }
   }

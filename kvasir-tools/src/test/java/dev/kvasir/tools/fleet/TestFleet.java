@@ -43,7 +43,7 @@ public final class TestFleet {
       throws IOException {
     var model = ServedModel.withoutWeights(MODEL, PocketModel.folder(), CONTEXT_TOKENS);
     var usual = PublisherSettings.loopback("kv-events");
-    var told =
+    var publisher =
         new PublisherSettings(
             usual.endpoint(),
             usual.replayEndpoint(),
@@ -54,7 +54,7 @@ public final class TestFleet {
             batches,
             usual.replayBytesMax());
     return Fleet.start(
-        model, settings, new PacedEngines.Pace(loop -> steps(loop, step), Way::new), told);
+        model, settings, new PacedEngines.Pace(loop -> steps(loop, step), Way::new), publisher);
   }
 
   /** A fleet whose steps end when the test lets them. */

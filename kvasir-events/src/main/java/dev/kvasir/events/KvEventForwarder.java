@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  * Puts what becomes of our own blocks into the words of vLLM, a batch per turn of the engine's
  * loop. Blocks stored one behind the other become one event.
  */
-public final class KvEventTeller implements AutoCloseable {
+public final class KvEventForwarder implements AutoCloseable {
   private static final int EVENTS_MAX = 1_000;
   private static final char TENANT_END = '\0';
 
@@ -29,14 +29,14 @@ public final class KvEventTeller implements AutoCloseable {
   private final List<TokenBlock> run = new ArrayList<>();
 
   private @Nullable Tier runTier;
-  private List<EngineEvent> told = new ArrayList<>();
+  private List<EngineEvent> outgoing = new ArrayList<>();
 
   /**
    * Begins to listen, on the loop of the engine.
    *
-   * @param eventsMax events that may wait for the next turn; if more come, a clearing is told
+   * @param eventsMax events that may wait for the next turn; if more come, a clearing is published
    */
-  public KvEventTeller(
+  public KvEventForwarder(
       EventLoop loop,
       KvEvents events,
       int eventsMax,
@@ -45,7 +45,7 @@ public final class KvEventTeller implements AutoCloseable {
     this.loop = loop;
     this.form = form;
     this.batches = batches;
-    this.subscription = events.subscribe(eventsMax, () -> loop.execute(this::tell));
+    this.subscription = events.subscribe(eventsMax, () -> loop.execute(this::forward));
   }
 
   @Override
@@ -53,22 +53,22 @@ public final class KvEventTeller implements AutoCloseable {
     subscription.close();
   }
 
-  private void tell() {
+  private void forward() {
     int count = 0;
-    for (var event = next(count); event != null; event = next(++count)) take(event);
+    for (var event = next(count); event != null; event = next(++count)) add(event);
     endRun();
-    if (!told.isEmpty()) {
-      batches.accept(told);
-      told = new ArrayList<>();
+    if (!outgoing.isEmpty()) {
+      batches.accept(outgoing);
+      outgoing = new ArrayList<>();
     }
-    if (subscription.waiting() > 0) loop.execute(this::tell);
+    if (subscription.waiting() > 0) loop.execute(this::forward);
   }
 
   private @Nullable KvEvent next(int count) {
     return count < EVENTS_MAX ? subscription.poll() : null;
   }
 
-  private void take(KvEvent event) {
+  private void add(KvEvent event) {
     switch (event) {
       case KvEvent.Stored(var tier, var block) -> {
         if (!continuesRun(tier, block)) endRun();
@@ -77,11 +77,11 @@ public final class KvEventTeller implements AutoCloseable {
       }
       case KvEvent.Removed(var tier, var hash) -> {
         endRun();
-        told.add(new EngineEvent.Removed(List.of(form.of(hash)), place(tier), null));
+        outgoing.add(new EngineEvent.Removed(List.of(form.of(hash)), place(tier), null));
       }
       case KvEvent.Lost _ -> {
         endRun();
-        told.add(new EngineEvent.Cleared());
+        outgoing.add(new EngineEvent.Cleared());
       }
     }
   }
@@ -100,7 +100,7 @@ public final class KvEventTeller implements AutoCloseable {
     for (int i = 0; i < run.size(); i++) {
       System.arraycopy(run.get(i).tokens(), 0, tokens, i * blockTokens, blockTokens);
     }
-    told.add(
+    outgoing.add(
         new EngineEvent.Stored(
             run.stream().map(block -> form.of(block.hash())).toList(),
             named(first.parent()),

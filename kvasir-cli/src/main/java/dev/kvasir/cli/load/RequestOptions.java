@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 
 /** Options that select the requests to send and their times. */
 @Command(optionListHeading = "%nRequests:%n")
-final class AskOptions {
+final class RequestOptions {
   /** The names of all formats, for help. */
   static final class Formats implements Iterable<String> {
     @Override
