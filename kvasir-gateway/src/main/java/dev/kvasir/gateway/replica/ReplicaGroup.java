@@ -56,7 +56,7 @@ public final class ReplicaGroup implements AutoCloseable {
                       .counter(
                           "kvasir_replicas_heard_total",
                           "Messages of all gateways, its own included.",
-                          group -> group.replicas().heard())
+                          group -> group.replicas().received())
                       .counter(
                           "kvasir_replicas_dropped_total",
                           "Messages that could not be sent.",
@@ -189,7 +189,7 @@ public final class ReplicaGroup implements AutoCloseable {
 
   private void hear(Replicas target, ReplicaCodec.Heard heard) {
     var name = heard.message().gateway();
-    target.hear(heard.message());
+    target.receive(heard.message());
     addresses.keySet().retainAll(target.peers());
     boolean isKnown = !heard.address().isEmpty() && target.peers().contains(name);
     if (isKnown) addresses.put(name, heard.address());
