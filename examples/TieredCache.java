@@ -42,7 +42,7 @@ final class TieredCache {
       var below = new ArrayList<LowerTier>();
       below.add(LowerTier.of(pool(Tier.DISK, 64), disk));
       var layout = DeviceLayout.contiguous(8, BLOCK_BYTES);
-      switch (DeviceTier.open(loop, CudaDriver.ask(CudaDriver.LIBRARY), 0, layout, host, 64)) {
+      switch (DeviceTier.open(loop, CudaDriver.probe(CudaDriver.LIBRARY), 0, layout, host, 64)) {
         case DeviceTier.Opening.Ready(var gpu) -> {
           try (gpu) {
             below.addFirst(LowerTier.of(pool(Tier.HOST, 16), gpu.store()));

@@ -171,13 +171,13 @@ public final class BatchBench implements AutoCloseable {
   }
 
   private void generate(String prompt) {
-    var asked =
+    var parameters =
         new InferenceParameters(prompt)
             .setTemperature(0)
             .setNPredict(ANSWER_TOKENS)
             .setIgnoreEos(true)
             .setCachePrompt(true);
-    var _ = llama.complete(asked);
+    var _ = llama.complete(parameters);
   }
 
   private static void print(String name, double[][] rates) {

@@ -94,11 +94,11 @@ public final class ModelBench {
     var rates = rates(cases);
     System.out.println("one thread, tokens a second of processor time");
     for (int i = 0; i < cases.size(); i++) {
-      var beside =
+      var comparison =
           i == 0 && llama != null
               ? times(Median.ratio(rates[0], rates[cases.size() - 1]), "llama.cpp")
               : "";
-      print(cases.get(i).name, Median.of(rates[i]), beside);
+      print(cases.get(i).name, Median.of(rates[i]), comparison);
     }
     System.out.printf(
         Locale.ROOT, "%-34s %10.2f%n", "batch 32 to batch 1", Median.ratio(rates[2], rates[0]));
@@ -109,8 +109,8 @@ public final class ModelBench {
     return String.format(Locale.ROOT, "  %.2f times %s", ratio, what);
   }
 
-  private static void print(String name, double rate, String beside) {
-    System.out.printf(Locale.ROOT, "%-34s %10.0f%s%n", name, rate, beside);
+  private static void print(String name, double rate, String comparison) {
+    System.out.printf(Locale.ROOT, "%-34s %10.0f%s%n", name, rate, comparison);
   }
 
   private Case decode(int batch) {
@@ -169,13 +169,13 @@ public final class ModelBench {
         LLAMA_TOKENS,
         ModelBench::processNanos,
         () -> {
-          var asked =
+          var parameters =
               new InferenceParameters("the ".repeat(DECODES_AT))
                   .setTemperature(0)
                   .setNPredict(LLAMA_TOKENS)
                   .setIgnoreEos(true)
                   .setCachePrompt(true);
-          for (var _ : llama.generate(asked)) {}
+          for (var _ : llama.generate(parameters)) {}
         });
   }
 
@@ -187,8 +187,8 @@ public final class ModelBench {
         var one = cases.get(i);
         long begin = one.clock.nanos();
         one.task.run();
-        long taken = Math.max(1, one.clock.nanos() - begin);
-        if (round >= 0) rates[i][round] = one.tokens * 1e9 / taken;
+        long elapsed = Math.max(1, one.clock.nanos() - begin);
+        if (round >= 0) rates[i][round] = one.tokens * 1e9 / elapsed;
       }
     }
     return rates;

@@ -107,7 +107,7 @@ final class ObjectTrials {
         var futures = new ArrayList<Future<?>>();
         for (int i = 0; i < objects; i++) {
           var name = "plain/" + objectBlocks + "/" + generation + "/" + i;
-          futures.add(threads.submit(() -> step.take(name)));
+          futures.add(threads.submit(() -> step.run(name)));
         }
         for (var future : futures) future.get();
       } catch (InterruptedException | ExecutionException e) {
@@ -121,9 +121,9 @@ final class ObjectTrials {
       client.close();
     }
 
-    /** Takes the object of that name. */
+    /** Step of a trial, for the object of that name. */
     private interface Step {
-      Object take(String name);
+      Object run(String name);
     }
   }
 }

@@ -85,23 +85,23 @@ public final class PoolRatios {
     var ratios = new double[ROUNDS];
     for (int round = -WARMUP_ROUNDS; round < ROUNDS; round++) {
       long before = time(this::get, () -> {});
-      long taken = time(one.timed(), one.undo());
+      long elapsed = time(one.timed(), one.undo());
       long after = time(this::get, () -> {});
-      if (round >= 0) ratios[round] = 2.0 * taken / (before + after);
+      if (round >= 0) ratios[round] = 2.0 * elapsed / (before + after);
     }
     Arrays.sort(ratios);
     return ratios[ROUNDS / 2];
   }
 
   private static long time(Runnable timed, Runnable undo) {
-    long taken = 0;
+    long elapsed = 0;
     for (int i = 0; i < REPEATS; i++) {
       long begin = System.nanoTime();
       timed.run();
-      taken += System.nanoTime() - begin;
+      elapsed += System.nanoTime() - begin;
       undo.run();
     }
-    return taken;
+    return elapsed;
   }
 
   /** The best time of a look-up in the map: which code the compiler made of it differs by run. */

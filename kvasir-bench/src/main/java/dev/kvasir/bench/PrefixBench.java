@@ -98,8 +98,8 @@ public final class PrefixBench {
     for (var tier : tieredCache.below()) names.add("from " + tier.tier().word());
     var seconds = new double[names.size()][ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
-      var taken = round(own);
-      for (int i = 0; i < taken.size(); i++) seconds[i][round] = taken.get(i);
+      var times = round(own);
+      for (int i = 0; i < times.size(); i++) seconds[i][round] = times.get(i);
     }
     System.out.printf(
         Locale.ROOT,
@@ -123,9 +123,9 @@ public final class PrefixBench {
     try (var group = open(TieredCacheSettings.of(HOST_BLOCKS, 0))) {
       var prefixes = new ArrayList<int[]>();
       for (int i = 0; i < WARMUP_PROMPTS; i++) prefixes.add(tokens(WARMUP_PREFIX_TOKENS));
-      for (var prefix : prefixes) ask(group.engines().getFirst(), prefix, 1);
+      for (var prefix : prefixes) request(group.engines().getFirst(), prefix, 1);
       settle(group);
-      for (var prefix : prefixes) ask(group.engines().getLast(), prefix, 1);
+      for (var prefix : prefixes) request(group.engines().getLast(), prefix, 1);
     }
     for (int i = 0; i < WARMUP_ROUNDS; i++) {
       var _ = round(OWN_TOKENS.get(i % OWN_TOKENS.size()));
@@ -142,20 +142,20 @@ public final class PrefixBench {
    */
   private List<Double> round(int own) throws IOException {
     var prefix = tokens(PREFIX_TOKENS);
-    var taken = new ArrayList<Double>();
+    var times = new ArrayList<Double>();
     try (var group = open(tieredCache)) {
-      taken.add(ask(group.engines().getFirst(), prefix, own));
-      taken.add(ask(group.engines().getFirst(), prefix, own));
+      times.add(request(group.engines().getFirst(), prefix, own));
+      times.add(request(group.engines().getFirst(), prefix, own));
       settle(group);
-      taken.add(ask(group.engines().getLast(), prefix, own));
+      times.add(request(group.engines().getLast(), prefix, own));
       group.drain(DRAIN_MAX);
     }
     for (var tier : tieredCache.below()) {
       try (var group = open(alone(tier))) {
-        taken.add(ask(group.engines().getFirst(), prefix, own));
+        times.add(request(group.engines().getFirst(), prefix, own));
       }
     }
-    return taken;
+    return times;
   }
 
   private static TieredCacheSettings alone(TierConfig.Below tier) {
@@ -173,7 +173,7 @@ public final class PrefixBench {
     group.loop().execute(() -> group.engines().forEach(EmbeddedEngine::resume));
   }
 
-  private double ask(EmbeddedEngine engine, int[] prefix, int own) {
+  private double request(EmbeddedEngine engine, int[] prefix, int own) {
     var prompt = Arrays.copyOf(prefix, prefix.length + own);
     System.arraycopy(tokens(own), 0, prompt, prefix.length, own);
     var request = GenerationRequest.of("r" + requests++, prompt, 1, SamplingSettings.greedy());

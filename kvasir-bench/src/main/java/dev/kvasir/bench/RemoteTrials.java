@@ -125,7 +125,7 @@ final class RemoteTrials {
         var futures = new ArrayList<Future<?>>();
         for (int key = 0; key < BLOCKS; key += DEPTH) {
           int first = key;
-          futures.add(threads.submit(() -> step.take(first)));
+          futures.add(threads.submit(() -> step.run(first)));
         }
         for (var future : futures) future.get();
       } catch (InterruptedException | ExecutionException e) {
@@ -139,9 +139,9 @@ final class RemoteTrials {
       client.close();
     }
 
-    /** Takes the blocks from that key on. */
+    /** Step of a trial, for the blocks from that key on. */
     private interface Step {
-      void take(int key);
+      void run(int key);
     }
   }
 

@@ -131,7 +131,7 @@ final class DecodeRing {
   void reserve() {
     var border = atBorder();
     int all = border.size();
-    if (all > 0 && together[ringPlace] == all) takeTogether(all);
+    if (all > 0 && together[ringPlace] == all) reserveTogether(all);
     else for (int i = 0; i < all; i++) reserve(border.get(i));
     reserved = true;
   }
@@ -143,11 +143,11 @@ final class DecodeRing {
 
   /** Takes the next block of one that needs it, where {@link #reserved()} follows. */
   void reserve(Sequence sequence) {
-    if (sequence.together) takeTogether(1);
+    if (sequence.together) reserveTogether(1);
     else sequence.blocks().reserve(computed(sequence) + 1);
   }
 
-  private void takeTogether(int blocks) {
+  private void reserveTogether(int blocks) {
     if (growth != null && !reserved) growth.reserve(blocks);
   }
 

@@ -38,7 +38,7 @@ public final class Engine {
   private final Scheduler scheduler;
   private final StepPlans plans;
   private final Served served = new Served();
-  private final Consumer<ModelBackend.StepResult> stepTold = this::stepTold;
+  private final Consumer<ModelBackend.StepResult> stepListener = this::onStepResult;
 
   /** The ends of sequences, due when no step may write their blocks any more. */
   private final Map<Sequence, Sequence.End> leaving = new LinkedHashMap<>();
@@ -135,7 +135,7 @@ public final class Engine {
           pause = mode;
           pausing.add(done);
           if (mode == PauseMode.ABORT) served.all().forEach(this::abort);
-          tellPaused();
+          notifyPaused();
         });
   }
 
@@ -229,14 +229,14 @@ public final class Engine {
       boolean isRoomier = !batch.preempted().isEmpty() || scheduler.reserved() < before;
       // Its blocks are taken: what a listener asks for now must wait until the step is over.
       if (!batch.isEmpty()) executing = batch;
-      if (!batch.preempted().isEmpty()) tellPreempted(batch);
+      if (!batch.preempted().isEmpty()) notifyPreempted(batch);
       boolean isOver = !batch.isEmpty() || !isRoomier;
       // A listener may just have paused the engine.
       if (isOver || pause == PauseMode.KEEP) return batch;
     }
   }
 
-  private static void tellPreempted(Batch batch) {
+  private static void notifyPreempted(Batch batch) {
     for (var sequence : batch.preempted()) {
       var listener = sequence.listener;
       if (listener != null) listener.preempted(sequence);
@@ -255,11 +255,11 @@ public final class Engine {
 
   private void execute(Batch batch) {
     scheduler.start(batch);
-    model.forward(batch, stepTold);
+    model.forward(batch, stepListener);
     plans.begin(batch);
   }
 
-  private void stepTold(ModelBackend.StepResult result) {
+  private void onStepResult(ModelBackend.StepResult result) {
     switch (result) {
       case ModelBackend.StepResult.Launched _ -> launched();
       case ModelBackend.StepResult.Landed landed -> landed(landed);
@@ -267,7 +267,7 @@ public final class Engine {
     }
   }
 
-  private Batch takeExecuting() {
+  private Batch removeExecuting() {
     var batch = executing;
     if (batch == null) throw new IllegalStateException("a step is told of, and none was running");
     executing = null;
@@ -275,7 +275,7 @@ public final class Engine {
   }
 
   private void launched() {
-    var batch = takeExecuting();
+    var batch = removeExecuting();
     var sequences = sequences(batch);
     var end = scheduler.launch(batch);
     flight = new Flight(sequences, end);
@@ -301,13 +301,13 @@ public final class Engine {
     for (var failure : result.failed()) scheduler.spoil(failure.sequence());
     scheduler.land();
     for (var failure : result.failed()) fail(failure.sequence(), failure.reason());
-    tell(landing.end, result);
+    notifyStepEnd(landing.end, result);
     goOn();
   }
 
   /** A step has landed that was not launched ahead. */
   private void landedAtOnce(ModelBackend.StepResult.Landed result) {
-    var batch = takeExecuting();
+    var batch = removeExecuting();
     endAll(failing);
     // What a failed row wrote must not be taken for computed.
     for (int i = 0; i < result.failed().size(); i++) {
@@ -315,7 +315,7 @@ public final class Engine {
       fail(failure.sequence(), failure.reason());
     }
     var end = scheduler.complete(batch);
-    if (!end.isEmpty() || !result.isUnseen()) tell(end, result);
+    if (!end.isEmpty() || !result.isUnseen()) notifyStepEnd(end, result);
     endAll(leaving);
     goOn();
   }
@@ -329,7 +329,7 @@ public final class Engine {
       for (var sequence : failed.sequences) fail(sequence, reason);
       if (executing != null) for (var each : sequences(executing)) fail(each, reason);
     } else {
-      var batch = takeExecuting();
+      var batch = removeExecuting();
       for (var sequence : sequences(batch)) fail(sequence, reason);
       endAll(failing);
       var _ = scheduler.complete(batch);
@@ -360,13 +360,13 @@ public final class Engine {
     step();
   }
 
-  private void tell(Scheduler.StepEnd end, ModelBackend.StepResult.Landed result) {
+  private void notifyStepEnd(Scheduler.StepEnd end, ModelBackend.StepResult.Landed result) {
     for (int i = 0; i < end.prefilled().size(); i++) {
       var sequence = end.prefilled().get(i);
       var listener = sequence.listener;
       if (listener != null) listener.prefilled(sequence);
     }
-    if (!result.sampled().isEmpty()) tellSampled(result);
+    if (!result.sampled().isEmpty()) notifySampled(result);
     for (int i = 0; i < end.ended().size(); i++) {
       endOnce(end.ended().get(i), new Sequence.End.Finished());
     }
@@ -379,7 +379,7 @@ public final class Engine {
     else if (!isLeaving(sequence)) leaving.put(sequence, new Sequence.End.Finished());
   }
 
-  private static void tellSampled(ModelBackend.StepResult.Landed result) {
+  private static void notifySampled(ModelBackend.StepResult.Landed result) {
     for (var sampled : result.sampled()) {
       var listener = sampled.sequence().listener;
       if (listener != null) listener.sampled(sampled.sequence(), sampled.token());
@@ -392,9 +392,9 @@ public final class Engine {
    */
   private void obey() {
     if (commands.isEmpty()) return;
-    var asked = List.copyOf(commands);
+    var pending = List.copyOf(commands);
     commands.clear();
-    for (var command : asked) command.run();
+    for (var command : pending) command.run();
   }
 
   /** Ends those that had to wait for it. */
@@ -415,19 +415,19 @@ public final class Engine {
     scheduler.remove(sequence);
     served.remove(sequence);
     listener.ended(sequence, how);
-    tellPaused();
+    notifyPaused();
   }
 
-  private void tellPaused() {
+  private void notifyPaused() {
     if (pause != PauseMode.KEEP && !served.isEmpty()) return;
     answerPauses();
   }
 
   private void answerPauses() {
     if (pausing.isEmpty()) return;
-    var asked = List.copyOf(pausing);
+    var pending = List.copyOf(pausing);
     pausing.clear();
-    for (var done : asked) done.run();
+    for (var done : pending) done.run();
   }
 
   private SequenceListener listener(Sequence sequence) {

@@ -20,7 +20,7 @@ public interface ModelBackend {
    * <p>A step lands or fails exactly once. Before that it may be reported launched, if the one
    * before it has landed or failed: what is given next runs behind it.
    */
-  void forward(Batch batch, Consumer<StepResult> told);
+  void forward(Batch batch, Consumer<StepResult> listener);
 
   /** The outcome of a step. */
   sealed interface StepResult {

@@ -131,11 +131,11 @@ final class Planner {
   /** Plans what the running sequences compute. */
   Planner planRunning() {
     pressed = !planSteady();
-    if (pressed) take(new PressurePlan(state, outlook.available()).plan());
+    if (pressed) load(new PressurePlan(state, outlook.available()).plan());
     return this;
   }
 
-  private void take(ScheduleDecision.RunningPlan plan) {
+  private void load(ScheduleDecision.RunningPlan plan) {
     rows = plan;
     tokensLeft = plan.tokensLeft();
     available = plan.available();
@@ -165,7 +165,7 @@ final class Planner {
       parts.add(new Chunk(sequence, part));
     }
     if (tokens > tokensLeft || blocks > available) return false;
-    take(
+    load(
         new ScheduleDecision.RunningPlan(
             tokensLeft - tokens, available - blocks, List.of(), List.of(), parts, List.of()));
     return true;

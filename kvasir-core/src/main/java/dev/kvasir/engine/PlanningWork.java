@@ -30,7 +30,7 @@ final class PlanningWork {
   }
 
   /** Returns the work done since the last call, in looks; a part of one counts as one. */
-  long take() {
+  long drain() {
     long units = looks;
     looks = 0;
     // Most steps check nothing.

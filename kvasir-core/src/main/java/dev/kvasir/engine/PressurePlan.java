@@ -23,7 +23,7 @@ final class PressurePlan {
   private final List<Sequence> givenUp = new ArrayList<>();
   private final List<KvSpan> returned = new ArrayList<>();
   private int tokensLeft;
-  private int taken;
+  private int reserved;
   private int reclaimed;
 
   PressurePlan(SchedulerState state, int availableNow) {
@@ -49,12 +49,12 @@ final class PressurePlan {
       if (!makeRoom(each, blocks)) return;
       shares.put(each, new Share(tokens, blocks));
       tokensLeft -= tokens;
-      taken += blocks;
+      reserved += blocks;
     }
   }
 
   private int available() {
-    return availableNow + reclaimed - taken;
+    return availableNow + reclaimed - reserved;
   }
 
   private List<Chunk> chunks() {
@@ -92,7 +92,7 @@ final class PressurePlan {
         var share = shares.remove(victim);
         if (share != null) {
           tokensLeft += share.tokens();
-          taken -= share.blocks();
+          reserved -= share.blocks();
         }
         if (victim == sequence) {
           reclaimed = state.kv.reclaimable(returned);

@@ -166,8 +166,8 @@ public final class Scheduler {
    * Returns the amount of planning since the last call: the sequences that plans looked at, counted
    * where they do so.
    */
-  public long takeWork() {
-    return state.work.take();
+  public long drainWork() {
+    return state.work.drain();
   }
 
   /** Plans the next step and commits to it. */
@@ -254,15 +254,15 @@ public final class Scheduler {
 
   /** The step on its way has landed. */
   public void land() {
-    takeLaunched().land();
+    removeLaunched().land();
   }
 
   /** The step on its way has failed: all of its sequences are to be spoilt and removed. */
   public void fail() {
-    takeLaunched().fail();
+    removeLaunched().fail();
   }
 
-  private LaunchedStep takeLaunched() {
+  private LaunchedStep removeLaunched() {
     var step = state.launched;
     if (step == null) throw new IllegalStateException("a step is over, and none was on its way");
     state.launched = null;

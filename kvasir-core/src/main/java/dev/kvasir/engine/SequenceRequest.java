@@ -47,8 +47,8 @@ public record SequenceRequest(
   }
 
   /** This request, whose caller said that. */
-  public SequenceRequest saying(ReturnHint said) {
+  public SequenceRequest withHint(ReturnHint hint) {
     return new SequenceRequest(
-        id, names, promptTokens, outputTokensMax, priority, arrivalNanos, tailTokens, said);
+        id, names, promptTokens, outputTokensMax, priority, arrivalNanos, tailTokens, hint);
   }
 }

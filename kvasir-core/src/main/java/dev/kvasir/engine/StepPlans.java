@@ -122,7 +122,7 @@ final class StepPlans {
   /** Counts what was planned while the step ran. */
   private void planned(long before) {
     long measured = nanos.getAsLong() - before;
-    long virtual = nanosPerLook * scheduler.takeWork();
+    long virtual = nanosPerLook * scheduler.drainWork();
     measuredNanos += measured;
     readyNanos = Math.max(readyNanos, loop.nanos()) + virtual;
     planningNanos += measured + virtual;
@@ -156,7 +156,7 @@ final class StepPlans {
   }
 
   private long cost(long before) {
-    return nanos.getAsLong() - before + nanosPerLook * scheduler.takeWork();
+    return nanos.getAsLong() - before + nanosPerLook * scheduler.drainWork();
   }
 
   private void spend(long cost) {

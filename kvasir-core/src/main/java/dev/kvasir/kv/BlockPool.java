@@ -33,7 +33,7 @@ public final class BlockPool {
    * @param evicted cached blocks that made room
    * @param registered blocks registered, duplicates included
    * @param duplicates blocks registered though a copy was here
-   * @param asked blocks looked for
+   * @param requested blocks looked up
    * @param matched blocks looked for and found
    */
   public record Stats(
@@ -42,7 +42,7 @@ public final class BlockPool {
       long evicted,
       long registered,
       long duplicates,
-      long asked,
+      long requested,
       long matched) {}
 
   private static final int ABSENT = PrefixRegistry.ABSENT;
@@ -197,13 +197,13 @@ public final class BlockPool {
   }
 
   /** Returns whether blocks may be kept here without their names. */
-  boolean takesUnnamed() {
-    return eviction.takesRuns() && settings.release() != PoolSettings.Release.RESET;
+  boolean acceptsUnnamed() {
+    return eviction.acceptsRuns() && settings.release() != PoolSettings.Release.RESET;
   }
 
   /** Returns whether there is a listener and no event was published yet. */
   boolean isUnheard() {
-    return events.heard() && events.published() == 0;
+    return events.isObserved() && events.published() == 0;
   }
 
   /** Takes blocks that will have no names, as {@link #allocate}; false if there are too few. */
@@ -286,9 +286,9 @@ public final class BlockPool {
       var hash = hashes.get(matched);
       int slot = registry.slot(hash, level);
       if (slot == ABSENT) break;
-      found[matched++] = take(slot, hash);
+      found[matched++] = holdSlot(slot, hash);
     }
-    counters.asked += count;
+    counters.requested += count;
     counters.matched += matched;
     return Arrays.asList(matched == count ? found : Arrays.copyOf(found, matched));
   }
@@ -303,11 +303,11 @@ public final class BlockPool {
   /** Holds the block, if it is here. */
   public Optional<Block.Registered> hold(BlockHash hash) {
     registry.age();
-    counters.asked++;
+    counters.requested++;
     int slot = registry.slot(hash, level);
     if (slot == ABSENT) return Optional.empty();
     counters.matched++;
-    return Optional.of(take(slot, hash));
+    return Optional.of(holdSlot(slot, hash));
   }
 
   /**
@@ -317,7 +317,7 @@ public final class BlockPool {
   Optional<Block.Registered> pin(BlockHash hash) {
     int slot = registry.slot(hash, level);
     if (slot == ABSENT) return Optional.empty();
-    takeUpUnused(slot, hash);
+    addHoldUnused(slot, hash);
     return Optional.of(new Block.Registered(this, slot, hash));
   }
 
@@ -430,7 +430,7 @@ public final class BlockPool {
     int entry = registry.enter(content, level, slot);
     if (entry < 0) {
       int first = registry.slot(~entry, level);
-      takeUp(first, hash);
+      addHold(first, hash);
       if (settings.duplicates() == PoolSettings.Duplicates.REJECT) registry.touch(hash);
       return registerAgain(slot, first, hash);
     }
@@ -444,7 +444,7 @@ public final class BlockPool {
     int entry = registry.enter(content, level, slot);
     if (entry >= 0) return registered(slot, entry, content);
     int first = registry.slot(~entry, level);
-    takeUpUnused(first, content.hash());
+    addHoldUnused(first, content.hash());
     return registerAgain(slot, first, content.hash());
   }
 
@@ -452,7 +452,7 @@ public final class BlockPool {
     rows[(slot << ROW_SHIFT) + DETAIL] = entry;
     rows[slot << ROW_SHIFT] += TURN - OWNED + 1;
     eviction.registered(slot, content);
-    if (events.heard()) events.publish(new KvEvent.Stored(tier, content));
+    if (events.isObserved()) events.publish(new KvEvent.Stored(tier, content));
     return new Block.Registered(this, slot, content.hash());
   }
 
@@ -469,13 +469,13 @@ public final class BlockPool {
     return new Block.Registered(this, slot, hash);
   }
 
-  private Block.Registered take(int slot, BlockHash hash) {
-    takeUp(slot, hash);
+  private Block.Registered holdSlot(int slot, BlockHash hash) {
+    addHold(slot, hash);
     registry.touch(hash);
     return new Block.Registered(this, slot, hash);
   }
 
-  private void takeUp(int slot, BlockHash hash) {
+  private void addHold(int slot, BlockHash hash) {
     long state = rows[slot << ROW_SHIFT];
     rows[slot << ROW_SHIFT] = state + 1;
     if ((state & HOLDS) == 0) {
@@ -485,7 +485,7 @@ public final class BlockPool {
     }
   }
 
-  private void takeUpUnused(int slot, BlockHash hash) {
+  private void addHoldUnused(int slot, BlockHash hash) {
     long state = rows[slot << ROW_SHIFT];
     rows[slot << ROW_SHIFT] = state + 1;
     if ((state & HOLDS) == 0) {
@@ -550,7 +550,7 @@ public final class BlockPool {
   private void unregister(int slot) {
     int entry = entry(slot);
     if (entry == UNNAMED) return;
-    if (events.heard()) events.publish(new KvEvent.Removed(tier, registry.hash(entry)));
+    if (events.isObserved()) events.publish(new KvEvent.Removed(tier, registry.hash(entry)));
     registry.remove(entry, level);
   }
 
@@ -602,9 +602,9 @@ public final class BlockPool {
     eviction.ended(end);
   }
 
-  /** The caller of a request that ended with that block says now whether it goes on. */
-  public void said(BlockHash last, ReturnHint hint) {
-    eviction.said(last, hint);
+  /** Updates the return hint of the request that ended with that block. */
+  public void updateHint(BlockHash last, ReturnHint hint) {
+    eviction.updateHint(last, hint);
   }
 
   /**
@@ -666,11 +666,11 @@ public final class BlockPool {
     private long evicted;
     private long registered;
     private long duplicates;
-    private long asked;
+    private long requested;
     private long matched;
 
     Stats stats() {
-      return new Stats(allocated, refused, evicted, registered, duplicates, asked, matched);
+      return new Stats(allocated, refused, evicted, registered, duplicates, requested, matched);
     }
   }
 }

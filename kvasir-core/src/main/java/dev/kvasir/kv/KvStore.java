@@ -98,8 +98,8 @@ public interface KvStore {
     return new EnumMap<>(Tier.class);
   }
 
-  /** The caller of a request that ended with that block says now whether it goes on. */
-  default void said(BlockHash last, ReturnHint hint) {}
+  /** Updates the return hint of the request that ended with that block. */
+  default void updateHint(BlockHash last, ReturnHint hint) {}
 
   /**
    * Returns what eviction has learnt on each tier, where it learns, from the engine's memory down.

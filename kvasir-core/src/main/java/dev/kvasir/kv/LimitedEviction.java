@@ -225,8 +225,8 @@ final class LimitedEviction implements EvictionPolicy {
   }
 
   @Override
-  public void said(BlockHash last, ReturnHint hint) {
-    order.said(last, hint);
+  public void updateHint(BlockHash last, ReturnHint hint) {
+    order.updateHint(last, hint);
   }
 
   @Override

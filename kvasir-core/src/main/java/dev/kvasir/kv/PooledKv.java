@@ -19,8 +19,8 @@ public final class PooledKv implements ResettableKv, KvGrowth {
   private final BlockPool pool;
   private final KvListener listener;
 
-  /** Flag that is true if blocks that nobody else will ask for are kept without names. */
-  private final boolean takesUnnamed;
+  /** Flag that is true if blocks that nobody else will request are kept without names. */
+  private final boolean acceptsUnnamed;
 
   private List<BlockPool> below = List.of();
   private Consumer<EndedRequest> afterEnd = _ -> {};
@@ -32,14 +32,14 @@ public final class PooledKv implements ResettableKv, KvGrowth {
   public PooledKv(BlockPool pool) {
     this.pool = pool;
     this.listener = KvListener.NONE;
-    this.takesUnnamed = pool.takesUnnamed();
+    this.acceptsUnnamed = pool.acceptsUnnamed();
   }
 
   /** KV memory that reports filled blocks. */
   public PooledKv(BlockPool pool, KvListener listener) {
     this.pool = pool;
     this.listener = listener;
-    this.takesUnnamed = false;
+    this.acceptsUnnamed = false;
   }
 
   @Override
@@ -59,7 +59,7 @@ public final class PooledKv implements ResettableKv, KvGrowth {
 
   @Override
   public KvMatch match(BlockNames names, int blocksMax) {
-    return takesUnnamed && names.isUnused() ? KvMatch.NEVER : pool.look(names, blocksMax);
+    return acceptsUnnamed && names.isUnused() ? KvMatch.NEVER : pool.look(names, blocksMax);
   }
 
   @Override
@@ -94,7 +94,7 @@ public final class PooledKv implements ResettableKv, KvGrowth {
    */
   private int named(BlockNames names) {
     int shareable = names.shareable();
-    if (!takesUnnamed || shareable == Integer.MAX_VALUE || pool.isUnheard()) {
+    if (!acceptsUnnamed || shareable == Integer.MAX_VALUE || pool.isUnheard()) {
       return Integer.MAX_VALUE;
     }
     boolean wasHere = !names.isUnused() && pool.has(names.name(shareable));
@@ -168,8 +168,8 @@ public final class PooledKv implements ResettableKv, KvGrowth {
     return misses;
   }
 
-  /** Blocks to compute into, which planning made sure of. */
-  List<Block.Empty> take(int count) {
+  /** Allocates blocks to compute into, which planning made sure of. */
+  List<Block.Empty> allocate(int count) {
     misses += count;
     return pool.allocate(count)
         .orElseThrow(
@@ -178,8 +178,8 @@ public final class PooledKv implements ResettableKv, KvGrowth {
                     count + " blocks planned, " + pool.available() + " available"));
   }
 
-  /** The same for blocks that get no names. */
-  void takeUnnamed(int count) {
+  /** Allocates blocks that get no names. */
+  void allocateUnnamed(int count) {
     misses += count;
     if (pool.allocateUnnamed(count)) return;
     throw new IllegalStateException(count + " blocks planned, " + pool.available() + " available");
@@ -187,7 +187,7 @@ public final class PooledKv implements ResettableKv, KvGrowth {
 
   @Override
   public void reserve(int blocks) {
-    takeUnnamed(blocks);
+    allocateUnnamed(blocks);
     count(blocks, 0);
   }
 
@@ -215,7 +215,7 @@ public final class PooledKv implements ResettableKv, KvGrowth {
     pool.approach(names, from, until);
   }
 
-  void tell(List<Block.Registered> blocks) {
+  void notifyFilled(List<Block.Registered> blocks) {
     listener.filled(blocks);
   }
 
@@ -228,11 +228,11 @@ public final class PooledKv implements ResettableKv, KvGrowth {
   }
 
   /**
-   * The pools of slower tiers are to learn from each request that ends, too.
+   * Sets the pools of slower tiers, which learn from each request that ends, too.
    *
    * @param then called after them
    */
-  public void alsoTell(List<BlockPool> slower, Consumer<EndedRequest> then) {
+  public void setSlower(List<BlockPool> slower, Consumer<EndedRequest> then) {
     below = List.copyOf(slower);
     afterEnd = then;
   }
@@ -245,9 +245,9 @@ public final class PooledKv implements ResettableKv, KvGrowth {
   }
 
   @Override
-  public void said(BlockHash last, ReturnHint hint) {
-    pool.said(last, hint);
-    for (var slower : below) slower.said(last, hint);
+  public void updateHint(BlockHash last, ReturnHint hint) {
+    pool.updateHint(last, hint);
+    for (var slower : below) slower.updateHint(last, hint);
   }
 
   @Override

@@ -93,9 +93,9 @@ final class PooledSpan implements KvSpan {
     if (missing <= 0) return;
     int withNames = Math.clamp((long) named - blocks(), 0, missing);
     if (withNames > 0) {
-      for (var block : kv.take(withNames)) ready.add(block.begin().addTokens(kv.blockTokens()));
+      for (var block : kv.allocate(withNames)) ready.add(block.begin().addTokens(kv.blockTokens()));
     }
-    if (missing > withNames) kv.takeUnnamed(missing - withNames);
+    if (missing > withNames) kv.allocateUnnamed(missing - withNames);
     unnamed += missing - withNames;
     kv.count(missing, 0);
   }
@@ -132,17 +132,17 @@ final class PooledSpan implements KvSpan {
       known.add(register(inflight.remove(), names.block(known.size())));
     }
     kv.count(0, before - known.size());
-    if (known.size() > before) tell(known.subList(before, known.size()));
+    if (known.size() > before) notifyFilled(known.subList(before, known.size()));
   }
 
   /**
-   * Tells the listener that awaits the blocks that they have landed; without one, reports the
+   * Notifies the listener that awaits the blocks that they have landed; without one, reports the
    * blocks.
    */
-  private void tell(List<Block.Registered> filled) {
+  private void notifyFilled(List<Block.Registered> filled) {
     var awaited = landing;
     landing = null;
-    if (awaited == null) kv.tell(filled);
+    if (awaited == null) kv.notifyFilled(filled);
     else awaited.landed();
   }
 

@@ -121,7 +121,7 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
     this.top = top;
     this.device = new PooledKv(top, new Descent());
     this.lowerTiers = List.copyOf(lowerTiers);
-    device.alsoTell(this.lowerTiers.stream().map(LowerTier::pool).toList(), this::sendEnded);
+    device.setSlower(this.lowerTiers.stream().map(LowerTier::pool).toList(), this::sendEnded);
     this.sendsAtEnd = !lowerTiers.isEmpty() && lowerTiers.getFirst().pool().learned().isPresent();
     this.edges = List.copyOf(edges.down());
     this.settlement = edges.settlement();
@@ -224,8 +224,8 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
 
   private Optional<TransferHandle> send(OffloadPipeline edge, OffloadRequest request) {
     var handle = edge.enqueueWhatFits(request);
-    int taken = handle.map(one -> one.progress().submitted()).orElse(0);
-    declined += request.blocks().size() - taken;
+    int submitted = handle.map(one -> one.progress().submitted()).orElse(0);
+    declined += request.blocks().size() - submitted;
     return handle;
   }
 
@@ -334,8 +334,8 @@ public final class TieredKvCache implements ResettableKv, KvStore.Fetching {
   }
 
   @Override
-  public void said(BlockHash last, ReturnHint hint) {
-    device.said(last, hint);
+  public void updateHint(BlockHash last, ReturnHint hint) {
+    device.updateHint(last, hint);
   }
 
   @Override

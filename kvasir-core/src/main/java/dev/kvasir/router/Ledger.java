@@ -99,9 +99,9 @@ final class Ledger {
    * The requests that others have sent, by a report that has just come. It is as old as the last
    * step, so it may count any that were in flight lately.
    */
-  int foreign(EngineSignals told, long nowNanos) {
+  int foreign(EngineSignals signals, long nowNanos) {
     roll(nowNanos);
-    int there = Math.max(0, told.queueDepth()) + Math.max(0, told.batchSize());
+    int there = Math.max(0, signals.queueDepth()) + Math.max(0, signals.batchSize());
     return Math.max(0, there - Math.max(most, mostBefore));
   }
 
@@ -132,11 +132,12 @@ final class Ledger {
       @Nullable SloTargets targets) {
     roll(nowNanos);
     long bookedTokens = prefillTokens + elsewhere.prefillTokens();
-    long toldTokens = meanTokens * Math.max(0, signals.queueDepth() - prefills()) + bookedTokens;
+    long reportedTokens =
+        meanTokens * Math.max(0, signals.queueDepth() - prefills()) + bookedTokens;
     if (signals.prefillTokens() != EngineSignals.UNKNOWN) {
-      toldTokens = signals.prefillTokens() + youngTokens + youngTokensBefore;
+      reportedTokens = signals.prefillTokens() + youngTokens + youngTokensBefore;
     }
-    long foreignTokens = Math.max(0, toldTokens - bookedTokens);
+    long foreignTokens = Math.max(0, reportedTokens - bookedTokens);
     int bookedStreams = streams.size() + elsewhere.streams();
     int decodes = Math.max(bookedStreams, signals.batchSize() - prefills());
     return new Load(

@@ -21,8 +21,8 @@ final class Member {
   private Availability availability = Availability.READY;
   private EngineSignals signals = EngineSignals.NONE;
   private int foreign;
-  private long toldNanos;
-  private boolean tellingCached;
+  private long signalsNanos;
+  private boolean reportsCached;
 
   Member(int id, int place, Instance instance) {
     this.id = id;
@@ -51,13 +51,13 @@ final class Member {
     return speed;
   }
 
-  /** Its answers say how much of a prompt was cached; those that do not say it are cut short. */
-  void tellsCached() {
-    tellingCached = true;
+  /** Marks that its answers report cached tokens; those without that report were cut short. */
+  void markReportsCached() {
+    reportsCached = true;
   }
 
-  boolean isTellingCached() {
-    return tellingCached;
+  boolean isReportingCached() {
+    return reportsCached;
   }
 
   Availability availability() {
@@ -68,14 +68,14 @@ final class Member {
     availability = next;
   }
 
-  void tell(EngineSignals told, long nowNanos) {
-    signals = told;
-    foreign = ledger.foreign(told, nowNanos);
-    toldNanos = nowNanos;
+  void updateSignals(EngineSignals reported, long nowNanos) {
+    signals = reported;
+    foreign = ledger.foreign(reported, nowNanos);
+    signalsNanos = nowNanos;
   }
 
   boolean isFresh(long nowNanos, long freshNanos) {
-    return nowNanos - toldNanos <= freshNanos;
+    return nowNanos - signalsNanos <= freshNanos;
   }
 
   /** Returns what the engine reported, if it is not too old. */
@@ -86,8 +86,8 @@ final class Member {
   /** Returns the load there, by what is booked and by the last report if it is not too old. */
   Load load(long nowNanos, long freshNanos, long meanTokens, @Nullable SloTargets targets) {
     boolean isFresh = isFresh(nowNanos, freshNanos);
-    var told = isFresh ? signals : EngineSignals.NONE;
-    return ledger.load(nowNanos, told, isFresh ? foreign : 0, meanTokens, targets);
+    var current = isFresh ? signals : EngineSignals.NONE;
+    return ledger.load(nowNanos, current, isFresh ? foreign : 0, meanTokens, targets);
   }
 
   InstanceView view(EngineSignals fresh, Load load, CachedBlocks cached, Estimates estimates) {

@@ -21,11 +21,11 @@ import java.time.Duration;
  * does nothing. Any report after the close is a bug.
  */
 public final class Route implements AutoCloseable {
-  private static final int NOBODY = -1;
+  private static final int NO_LEG = -1;
   private static final double NANOS = 1e9;
 
   /** Stands for a number that was not reported. */
-  public static final int UNTOLD = -1;
+  public static final int UNREPORTED = -1;
 
   private static final long NO_SAMPLE = -1;
 
@@ -50,8 +50,8 @@ public final class Route implements AutoCloseable {
   /** Duration of the prefill, if it shows the speed of its instance. */
   private long prefillNanos = NO_SAMPLE;
 
-  private int toldPromptTokens = UNTOLD;
-  private int toldCachedTokens = UNTOLD;
+  private int reportedPromptTokens = UNREPORTED;
+  private int reportedCachedTokens = UNREPORTED;
   private boolean closed;
 
   /**
@@ -111,7 +111,7 @@ public final class Route implements AutoCloseable {
   /** The other instance that it was, or is, to be prefilled by; -1 for none. */
   public int prefiller() {
     var leg = prefillLeg;
-    return leg == null ? NOBODY : leg.member().id();
+    return leg == null ? NO_LEG : leg.member().id();
   }
 
   public boolean isClosed() {
@@ -227,31 +227,31 @@ public final class Route implements AutoCloseable {
    * <p>The router may not have known of cached blocks, or have believed in some that were gone. The
    * share that was cached corrects the speed computed from the time of the prefill.
    *
-   * @param promptTokens of the whole prompt, or {@link #UNTOLD}
-   * @param cachedTokens of these, what did not have to be computed, or {@link #UNTOLD}
+   * @param promptTokens of the whole prompt, or {@link #UNREPORTED}
+   * @param cachedTokens of these, what did not have to be computed, or {@link #UNREPORTED}
    */
-  public void told(int promptTokens, int cachedTokens) {
+  public void updateUsage(int promptTokens, int cachedTokens) {
     if (closed) requireOpen(cachedTokens + " cached tokens");
-    toldPromptTokens = promptTokens;
-    toldCachedTokens = cachedTokens;
+    reportedPromptTokens = promptTokens;
+    reportedCachedTokens = cachedTokens;
   }
 
   /** The speed is learnt at the end, when the instance has reported what it had cached. */
   private void learn() {
     if (prefillNanos == NO_SAMPLE) return;
     var leg = prefillLeg == null ? decodeLeg : prefillLeg;
-    boolean isTold = toldPromptTokens > 0 && toldCachedTokens >= 0;
-    if (isTold) leg.member().tellsCached();
-    if (!leg.alone() || leg.member().isTellingCached() != isTold) return;
-    int uncached = isTold ? toldUncached() : leg.uncachedTokens();
+    boolean isReported = reportedPromptTokens > 0 && reportedCachedTokens >= 0;
+    if (isReported) leg.member().markReportsCached();
+    if (!leg.alone() || leg.member().isReportingCached() != isReported) return;
+    int uncached = isReported ? reportedUncached() : leg.uncachedTokens();
     if (uncached < PrefillSpeed.TOKENS_MIN) return;
-    long work = isTold ? router.estimates().work(uncached, request.promptTokens()) : leg.work();
+    long work = isReported ? router.estimates().work(uncached, request.promptTokens()) : leg.work();
     router.prefilled(leg.member(), work, prefillNanos);
   }
 
-  /** Tokens of the router, which may count otherwise than the instance does. */
-  private int toldUncached() {
-    double share = 1 - Math.min(1, (double) toldCachedTokens / toldPromptTokens);
+  /** Returns the reported uncached part in tokens of the router, which may count differently. */
+  private int reportedUncached() {
+    double share = 1 - Math.min(1, (double) reportedCachedTokens / reportedPromptTokens);
     return (int) Math.round(share * request.promptTokens());
   }
 
@@ -275,10 +275,10 @@ public final class Route implements AutoCloseable {
         routeClass.label(placement),
         placement.reason().label(),
         decodeLeg.member().id(),
-        leg == null ? NOBODY : leg.member().id(),
+        leg == null ? NO_LEG : leg.member().id(),
         request.promptTokens(),
         decodeLeg.uncachedTokens(),
-        leg == null ? NOBODY : leg.uncachedTokens(),
+        leg == null ? NO_LEG : leg.uncachedTokens(),
         cached,
         placement.predicted(),
         emittedTokens,
@@ -286,8 +286,8 @@ public final class Route implements AutoCloseable {
             openedNanos, prefillSentNanos, prefillDoneNanos, firstTokenNanos, doneNanos));
   }
 
-  private void requireOpen(String told) {
-    if (closed) throw new IllegalStateException(told + " after the end of " + this);
+  private void requireOpen(String report) {
+    if (closed) throw new IllegalStateException(report + " after the end of " + this);
   }
 
   @Override

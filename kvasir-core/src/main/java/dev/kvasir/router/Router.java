@@ -101,10 +101,10 @@ public final class Router {
     return member(id).availability();
   }
 
-  /** The engine of the instance has reported its load; a report of one that is gone is ignored. */
-  public boolean tell(int id, EngineSignals signals) {
+  /** Updates the load that the engine of the instance reports; ignores an instance that is gone. */
+  public boolean updateSignals(int id, EngineSignals signals) {
     var member = find(id);
-    if (member != null) member.tell(signals, loop.nanos());
+    if (member != null) member.updateSignals(signals, loop.nanos());
     return member != null;
   }
 

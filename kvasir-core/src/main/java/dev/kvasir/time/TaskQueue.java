@@ -72,7 +72,7 @@ public final class TaskQueue {
   public Runnable remove() {
     if (size == 0) throw new NoSuchElementException("no task waits");
     Entry first = heap[0];
-    takeOut(first);
+    removeEntry(first);
     return first.task;
   }
 
@@ -81,7 +81,7 @@ public final class TaskQueue {
   }
 
   /** The last entry fills the gap, and goes down or up from there. */
-  private void takeOut(Entry entry) {
+  private void removeEntry(Entry entry) {
     int gap = entry.place;
     entry.place = GONE;
     Entry last = heap[--size];
@@ -141,7 +141,7 @@ public final class TaskQueue {
 
     @Override
     public void cancel() {
-      if (place != GONE) takeOut(this);
+      if (place != GONE) removeEntry(this);
     }
   }
 }

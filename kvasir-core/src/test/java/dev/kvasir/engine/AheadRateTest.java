@@ -2,7 +2,7 @@ package dev.kvasir.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.engine.CountingKv.Telling;
+import dev.kvasir.engine.CountingKv.Reports;
 import dev.kvasir.time.VirtualLoop;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,15 +33,15 @@ class AheadRateTest {
     private final CountingKv memory;
     private final Engine engine;
     private int ids;
-    private long matchesBeside;
+    private long matchesDuringStep;
     private long matchesBetween;
 
     Busy(PlanningSettings planning) {
-      this(planning, Telling.CHANGES);
+      this(planning, Reports.CHANGES);
     }
 
-    Busy(PlanningSettings planning, Telling telling) {
-      this.memory = new CountingKv(TestMemory.of(100_000).kv(), telling);
+    Busy(PlanningSettings planning, Reports reports) {
+      this.memory = new CountingKv(TestMemory.of(100_000).kv(), reports);
       var settings =
           EngineSettings.of(
                   BATCH, 2048, 0, 0, SchedulingPolicy.FIRST_COME, EngineSettings.Victim.NEWEST)
@@ -78,7 +78,7 @@ class AheadRateTest {
     }
 
     private void forward(Batch batch, Consumer<ModelBackend.StepResult> done) {
-      matchesBetween += memory.takeMatches();
+      matchesBetween += memory.drainMatches();
       var stopped = new ArrayList<Sequence>();
       for (var row : batch.rows()) {
         var stop = stops.get(row.sequence());
@@ -89,7 +89,7 @@ class AheadRateTest {
     }
 
     private void end(ModelBackend.StepResult result, Consumer<ModelBackend.StepResult> done) {
-      matchesBeside += memory.takeMatches();
+      matchesDuringStep += memory.drainMatches();
       done.accept(result);
     }
 
@@ -132,7 +132,7 @@ class AheadRateTest {
     after.run();
     System.out.printf(
         "AheadRateTest look-ups between the steps: repair %d (beside them %d), sequential %d%n",
-        repair.matchesBetween, repair.matchesBeside, after.matchesBetween);
+        repair.matchesBetween, repair.matchesDuringStep, after.matchesBetween);
     assertThat(after.matchesBetween).isGreaterThan(STEPS_MIN);
     assertThat(repair.matchesBetween).isLessThan(after.matchesBetween / 10);
   }
@@ -151,7 +151,7 @@ class AheadRateTest {
   @Test
   void nothingIsHiddenWhereTheWorkIsDoneAgainBetweenTheSteps() {
     var planning = new PlanningSettings(PlanningSettings.Mode.REPAIR, LOOK_NANOS);
-    var repair = new Busy(planning, Telling.NOTHING).run().planning();
+    var repair = new Busy(planning, Reports.NOTHING).run().planning();
     var after = sequential();
     System.out.printf("AheadRateTest nothing kept: repair %s, sequential %s%n", repair, after);
     assertThat(repair.exposedNanos()).isGreaterThan(after.exposedNanos() * 9 / 10);

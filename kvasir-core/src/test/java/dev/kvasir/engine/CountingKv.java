@@ -11,23 +11,23 @@ import java.util.List;
 
 /** KV memory that counts how often it is asked what is cached. */
 final class CountingKv implements ResettableKv {
-  /** Choice of whether the memory tells what changes. */
-  enum Telling {
+  /** Choice of what the memory reports. */
+  enum Reports {
     CHANGES,
     NOTHING
   }
 
   private final ResettableKv kv;
-  private final Telling telling;
+  private final Reports reports;
   private long matches;
 
-  CountingKv(ResettableKv kv, Telling telling) {
+  CountingKv(ResettableKv kv, Reports reports) {
     this.kv = kv;
-    this.telling = telling;
+    this.reports = reports;
   }
 
-  /** Returns how often it was asked since the last call. */
-  long takeMatches() {
+  /** Returns the number of look-ups since the last call. */
+  long drainMatches() {
     long count = matches;
     matches = 0;
     return count;
@@ -41,7 +41,7 @@ final class CountingKv implements ResettableKv {
 
   @Override
   public boolean watch(KvChanges changes) {
-    return telling == Telling.CHANGES && kv.watch(changes);
+    return reports == Reports.CHANGES && kv.watch(changes);
   }
 
   @Override

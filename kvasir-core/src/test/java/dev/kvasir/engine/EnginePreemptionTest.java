@@ -23,7 +23,7 @@ class EnginePreemptionTest {
   private final VirtualLoop loop = new VirtualLoop();
   private final TestMemory memory = TestMemory.of(BLOCKS);
   private final List<Sequence> sequences = new ArrayList<>();
-  private final List<String> heard = new ArrayList<>();
+  private final List<String> notifications = new ArrayList<>();
   private BiConsumer<Engine, Sequence> whenPreempted = (_, _) -> {};
   private int preempted;
   private final Engine engine =
@@ -57,7 +57,7 @@ class EnginePreemptionTest {
 
         @Override
         public void ended(Sequence sequence, Sequence.End end) {
-          heard.add(end.getClass().getSimpleName() + " " + sequence.request().id());
+          notifications.add(end.getClass().getSimpleName() + " " + sequence.request().id());
         }
       };
 
@@ -81,7 +81,7 @@ class EnginePreemptionTest {
     whenPreempted = (served, _) -> served.abort(sequences.getFirst());
     submit(3);
     run();
-    assertThat(heard).containsExactlyInAnyOrder("Aborted s0", "Finished s1", "Finished s2");
+    assertThat(notifications).containsExactlyInAnyOrder("Aborted s0", "Finished s1", "Finished s2");
   }
 
   @Test
@@ -94,14 +94,15 @@ class EnginePreemptionTest {
         };
     submit(5);
     run();
-    assertThat(heard).hasSize(5).contains("Finished s0");
+    assertThat(notifications).hasSize(5).contains("Finished s0");
   }
 
   @Test
   void aListenerThatPausesByAbortWhileThePlanIsMadeEndsEverybodyAfterTheStep() {
-    whenPreempted = (served, _) -> served.pause(Engine.PauseMode.ABORT, () -> heard.add("paused"));
+    whenPreempted =
+        (served, _) -> served.pause(Engine.PauseMode.ABORT, () -> notifications.add("paused"));
     submit(3);
     run();
-    assertThat(heard).containsExactly("Aborted s0", "Aborted s1", "Aborted s2", "paused");
+    assertThat(notifications).containsExactly("Aborted s0", "Aborted s1", "Aborted s2", "paused");
   }
 }

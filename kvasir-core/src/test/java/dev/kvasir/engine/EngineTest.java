@@ -15,7 +15,7 @@ class EngineTest {
 
   private final VirtualLoop loop = new VirtualLoop();
   private final TestMemory memory = TestMemory.of(64);
-  private final List<String> heard = new ArrayList<>();
+  private final List<String> notifications = new ArrayList<>();
   private Function<Batch, ModelBackend.StepResult> answer = _ -> ModelBackend.StepResult.UNSEEN;
   private final Engine engine =
       new Engine(loop, memory.kv(), this::forward, EngineSettings.DEFAULT);
@@ -29,27 +29,27 @@ class EngineTest {
       new SequenceListener() {
         @Override
         public void admitted(Sequence sequence) {
-          heard.add("admitted " + sequence.request().id());
+          notifications.add("admitted " + sequence.request().id());
         }
 
         @Override
         public void preempted(Sequence sequence) {
-          heard.add("preempted " + sequence.request().id());
+          notifications.add("preempted " + sequence.request().id());
         }
 
         @Override
         public void prefilled(Sequence sequence) {
-          heard.add("prefilled " + sequence.request().id());
+          notifications.add("prefilled " + sequence.request().id());
         }
 
         @Override
         public void sampled(Sequence sequence, int token) {
-          heard.add("sampled " + sequence.request().id() + " " + token);
+          notifications.add("sampled " + sequence.request().id() + " " + token);
         }
 
         @Override
         public void ended(Sequence sequence, Sequence.End end) {
-          heard.add(end.getClass().getSimpleName() + " " + sequence.request().id());
+          notifications.add(end.getClass().getSimpleName() + " " + sequence.request().id());
         }
       };
 
@@ -65,9 +65,9 @@ class EngineTest {
     loop.runFor(STEP.dividedBy(2));
     engine.abort(sequence);
     assertThat(memory.pool().held()).isPositive();
-    assertThat(heard).containsExactly("admitted a");
+    assertThat(notifications).containsExactly("admitted a");
     loop.run(100);
-    assertThat(heard).containsExactly("admitted a", "prefilled a", "Aborted a");
+    assertThat(notifications).containsExactly("admitted a", "prefilled a", "Aborted a");
     assertThat(memory.pool().held()).isZero();
   }
 
@@ -86,7 +86,7 @@ class EngineTest {
     loop.runFor(STEP.dividedBy(2));
     answer = _ -> ModelBackend.StepResult.UNSEEN;
     loop.run(100);
-    assertThat(heard)
+    assertThat(notifications)
         .containsExactly("admitted a", "admitted b", "Failed a", "prefilled b", "Finished b");
     assertThat(memory.pool().held()).isZero();
     assertThat(memory.kv().match(new TestNames(0, 0, "a".hashCode()), 1).blocks()).isZero();
@@ -101,7 +101,7 @@ class EngineTest {
     answer = _ -> ModelBackend.StepResult.UNSEEN;
     submit("b", 1);
     loop.run(100);
-    assertThat(heard)
+    assertThat(notifications)
         .containsExactly("admitted a", "Failed a", "admitted b", "prefilled b", "Finished b");
     assertThat(memory.pool().held()).isZero();
   }
@@ -116,7 +116,7 @@ class EngineTest {
                 batch.decodes() > 0 ? List.of(sequence) : List.of(),
                 List.of());
     loop.run(100);
-    assertThat(heard)
+    assertThat(notifications)
         .containsExactly("admitted a", "prefilled a", "sampled a 42", "sampled a 42", "Finished a");
   }
 
@@ -124,27 +124,27 @@ class EngineTest {
   void pauseByAbortEndsAllAndRefusesMore() {
     submit("a", 50);
     loop.runFor(STEP.dividedBy(2));
-    engine.pause(Engine.PauseMode.ABORT, () -> heard.add("paused"));
-    assertThat(heard).containsExactly("admitted a");
+    engine.pause(Engine.PauseMode.ABORT, () -> notifications.add("paused"));
+    assertThat(notifications).containsExactly("admitted a");
     loop.run(100);
     submit("b", 1);
-    assertThat(heard)
+    assertThat(notifications)
         .containsExactly("admitted a", "prefilled a", "Aborted a", "paused", "Refused b");
     engine.resume();
     submit("c", 1);
     loop.run(100);
-    assertThat(heard).endsWith("admitted c", "prefilled c", "Finished c");
+    assertThat(notifications).endsWith("admitted c", "prefilled c", "Finished c");
   }
 
   @Test
   void pauseByWaitDrainsAndRefusesMore() {
     submit("a", 3);
     loop.runFor(STEP.dividedBy(2));
-    engine.pause(Engine.PauseMode.WAIT, () -> heard.add("paused"));
+    engine.pause(Engine.PauseMode.WAIT, () -> notifications.add("paused"));
     loop.runFor(STEP);
     submit("b", 1);
     loop.run(100);
-    assertThat(heard)
+    assertThat(notifications)
         .containsExactly("admitted a", "prefilled a", "Refused b", "Finished a", "paused");
     assertThat(engine.isPaused()).isTrue();
   }
@@ -153,15 +153,15 @@ class EngineTest {
   void pauseByKeepStandsStillAndGoesOnWhereItWas() {
     submit("a", 3);
     loop.runFor(STEP.dividedBy(2));
-    engine.pause(Engine.PauseMode.KEEP, () -> heard.add("paused"));
+    engine.pause(Engine.PauseMode.KEEP, () -> notifications.add("paused"));
     loop.run(100);
     submit("b", 1);
     loop.run(100);
-    assertThat(heard).containsExactly("admitted a", "prefilled a", "paused");
+    assertThat(notifications).containsExactly("admitted a", "prefilled a", "paused");
     assertThat(memory.pool().held()).isPositive();
     engine.resume();
     loop.run(100);
-    assertThat(heard).contains("Finished a", "Finished b").doesNotContain("Aborted a");
+    assertThat(notifications).contains("Finished a", "Finished b").doesNotContain("Aborted a");
     assertThat(memory.pool().held()).isZero();
   }
 
@@ -170,13 +170,13 @@ class EngineTest {
     submit("a", 1);
     loop.run(100);
     assertThat(memory.pool().cached()).isEqualTo(1);
-    engine.resetCache(memory.kv()::clear, blocks -> heard.add("forgot " + blocks));
-    assertThat(heard).endsWith("forgot 1");
+    engine.resetCache(memory.kv()::clear, blocks -> notifications.add("forgot " + blocks));
+    assertThat(notifications).endsWith("forgot 1");
     assertThat(memory.pool().cached()).isZero();
   }
 
   @Test
-  void askingForStatsInvalidatesNoPlanNotEvenByTheSeedsRule() {
+  void readingStatsInvalidatesNoPlanNotEvenByTheSeedsRule() {
     var discarding =
         new Engine(
             loop,
@@ -207,20 +207,21 @@ class EngineTest {
   void everyPauseIsAnsweredOnceHoweverManyThereAre() {
     submit("a", 3);
     loop.runFor(STEP.dividedBy(2));
-    engine.pause(Engine.PauseMode.WAIT, () -> heard.add("first"));
-    engine.pause(Engine.PauseMode.WAIT, () -> heard.add("second"));
+    engine.pause(Engine.PauseMode.WAIT, () -> notifications.add("first"));
+    engine.pause(Engine.PauseMode.WAIT, () -> notifications.add("second"));
     loop.run(100);
-    assertThat(heard).containsExactly("admitted a", "prefilled a", "Finished a", "first", "second");
+    assertThat(notifications)
+        .containsExactly("admitted a", "prefilled a", "Finished a", "first", "second");
   }
 
   @Test
   void aPauseThatIsOvertakenByResumeIsAnsweredToo() {
     submit("a", 30);
     loop.runFor(STEP.dividedBy(2));
-    engine.pause(Engine.PauseMode.WAIT, () -> heard.add("answered"));
+    engine.pause(Engine.PauseMode.WAIT, () -> notifications.add("answered"));
     engine.resume();
     loop.runFor(STEP.multipliedBy(2));
-    assertThat(heard).containsExactly("admitted a", "prefilled a", "answered");
+    assertThat(notifications).containsExactly("admitted a", "prefilled a", "answered");
     assertThat(engine.isPaused()).isFalse();
   }
 }

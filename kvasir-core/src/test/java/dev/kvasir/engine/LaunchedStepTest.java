@@ -23,15 +23,16 @@ class LaunchedStepTest {
   private final TestMemory memory = TestMemory.of(64);
   private final KvSubscription events = memory.events().subscribe(100, () -> {});
   private final ArrayDeque<Consumer<StepResult>> steps = new ArrayDeque<>();
-  private final List<String> heard = new ArrayList<>();
+  private final List<String> notifications = new ArrayList<>();
   private final Engine engine =
-      new Engine(loop, memory.kv(), (_, told) -> steps.add(told), EngineSettings.of(8, 64));
+      new Engine(loop, memory.kv(), (_, listener) -> steps.add(listener), EngineSettings.of(8, 64));
 
   private final SequenceListener listener =
       new SequenceListener() {
         @Override
         public void admitted(Sequence sequence) {
-          heard.add("admitted %s, %s cached".formatted(id(sequence), sequence.cachedTokens()));
+          notifications.add(
+              "admitted %s, %s cached".formatted(id(sequence), sequence.cachedTokens()));
         }
 
         @Override
@@ -42,7 +43,7 @@ class LaunchedStepTest {
 
         @Override
         public void ended(Sequence sequence, Sequence.End end) {
-          heard.add(end.getClass().getSimpleName() + " " + id(sequence));
+          notifications.add(end.getClass().getSimpleName() + " " + id(sequence));
         }
       };
 
@@ -60,16 +61,16 @@ class LaunchedStepTest {
 
   /** The newest step is launched. */
   private void launch() {
-    tell(steps.getLast(), StepResult.LAUNCHED);
+    deliver(steps.getLast(), StepResult.LAUNCHED);
   }
 
   /** The oldest step is over. */
   private void end(StepResult result) {
-    tell(steps.remove(), result);
+    deliver(steps.remove(), result);
   }
 
-  private void tell(Consumer<StepResult> told, StepResult result) {
-    told.accept(result);
+  private void deliver(Consumer<StepResult> listener, StepResult result) {
+    listener.accept(result);
     loop.run(10);
   }
 
@@ -87,7 +88,7 @@ class LaunchedStepTest {
     end(StepResult.UNSEEN);
     assertThat(stored()).isEqualTo(2);
     launch();
-    assertThat(heard)
+    assertThat(notifications)
         .containsExactly("admitted a, 0 cached", "admitted b, %s cached".formatted(PROMPT - 2));
   }
 
@@ -96,12 +97,12 @@ class LaunchedStepTest {
     submit("a", 5);
     launch();
     submit("b", 5);
-    tell(steps.remove(), StepResult.UNSEEN);
+    deliver(steps.remove(), StepResult.UNSEEN);
     while (!steps.isEmpty()) {
       launch();
       end(StepResult.UNSEEN);
     }
-    assertThat(heard).contains("Finished a", "Finished b");
+    assertThat(notifications).contains("Finished a", "Finished b");
     assertThat(memory.pool().held()).isZero();
   }
 
@@ -117,9 +118,9 @@ class LaunchedStepTest {
     end(StepResult.UNSEEN);
     launch();
     end(new StepResult.Failed("no memory"));
-    assertThat(heard).doesNotContain("Failed a");
+    assertThat(notifications).doesNotContain("Failed a");
     launch();
-    assertThat(heard).endsWith("Failed a", "Failed b");
+    assertThat(notifications).endsWith("Failed a", "Failed b");
     end(StepResult.UNSEEN);
     assertThat(landed).isEqualTo(2);
     assertThat(stored()).isZero();
@@ -131,16 +132,16 @@ class LaunchedStepTest {
   void aSequenceIsOverWhenItsLastStepHasLandedAndNotIfThatFails() {
     submit("a", 1);
     launch();
-    assertThat(heard).containsExactly("admitted a, 0 cached");
+    assertThat(notifications).containsExactly("admitted a, 0 cached");
     assertThat(memory.pool().held()).isPositive();
     end(StepResult.UNSEEN);
-    assertThat(heard).endsWith("Finished a");
+    assertThat(notifications).endsWith("Finished a");
     assertThat(memory.pool().cached()).isEqualTo(2);
     memory.kv().clear();
     submit("b", 1);
     launch();
     end(new StepResult.Failed("no memory"));
-    assertThat(heard).endsWith("Failed b");
+    assertThat(notifications).endsWith("Failed b");
     assertThat(memory.pool().free()).isEqualTo(memory.pool().total());
   }
 
@@ -150,7 +151,7 @@ class LaunchedStepTest {
     launch();
     end(new StepResult.Landed(List.of(), List.of(sequence), List.of()));
     end(new StepResult.Failed("no memory"));
-    assertThat(heard).endsWith("Finished a");
+    assertThat(notifications).endsWith("Finished a");
     assertThat(memory.pool().cached()).isEqualTo(2);
     assertThat(memory.pool().held()).isZero();
   }
@@ -162,7 +163,7 @@ class LaunchedStepTest {
     var failure = new StepResult.Failure(first, "not a number");
     end(new StepResult.Landed(List.of(), List.of(), List.of(failure)));
     launch();
-    assertThat(heard).endsWith("Failed a");
+    assertThat(notifications).endsWith("Failed a");
     end(StepResult.UNSEEN);
     assertThat(stored()).isZero();
     assertThat(memory.pool().free()).isEqualTo(memory.pool().total());
@@ -174,7 +175,7 @@ class LaunchedStepTest {
     engine.pause(Engine.PauseMode.KEEP, () -> {});
     launch();
     engine.abort(sequence);
-    assertThat(heard).endsWith("Aborted a");
+    assertThat(notifications).endsWith("Aborted a");
     assertThat(memory.pool().held()).isEqualTo(3);
     end(StepResult.UNSEEN);
     assertThat(memory.pool().held()).isZero();
@@ -185,14 +186,14 @@ class LaunchedStepTest {
   void anEngineThatIsPausedOrResetIsSoWhenNothingIsOnItsWay() {
     submit("a", 50);
     launch();
-    engine.pause(Engine.PauseMode.KEEP, () -> heard.add("paused"));
-    engine.resetCache(memory.kv()::clear, _ -> heard.add("reset"));
+    engine.pause(Engine.PauseMode.KEEP, () -> notifications.add("paused"));
+    engine.resetCache(memory.kv()::clear, _ -> notifications.add("reset"));
     end(StepResult.UNSEEN);
     launch();
     assertThat(steps).hasSize(1);
-    assertThat(heard).containsExactly("admitted a, 0 cached");
+    assertThat(notifications).containsExactly("admitted a, 0 cached");
     end(StepResult.UNSEEN);
-    assertThat(heard).endsWith("paused", "reset");
+    assertThat(notifications).endsWith("paused", "reset");
     engine.resume();
     loop.run(10);
     assertThat(steps).hasSize(1);
@@ -222,17 +223,17 @@ class LaunchedStepTest {
     }
 
     @Override
-    public void forward(Batch batch, Consumer<StepResult> told) {
+    public void forward(Batch batch, Consumer<StepResult> listener) {
       for (var part : batch.parts()) computed += part.tokens();
       long tokens = batch.decodes() + batch.parts().stream().mapToInt(Batch.Part::tokens).sum();
       long begins = Math.max(freeNanos, loop.nanos());
       long before = begins - loop.nanos();
       freeNanos = begins + 5_000_000 + 20_000 * tokens;
       // As a device tells it: a step is launched when the one before it has landed.
-      loop.after(Duration.ofNanos(before), () -> told.accept(atLaunch));
+      loop.after(Duration.ofNanos(before), () -> listener.accept(atLaunch));
       if (atLaunch != StepResult.LAUNCHED) return;
       loop.after(
-          Duration.ofNanos(freeNanos - loop.nanos() - 1), () -> told.accept(StepResult.UNSEEN));
+          Duration.ofNanos(freeNanos - loop.nanos() - 1), () -> listener.accept(StepResult.UNSEEN));
     }
 
     /** The same prompt again and again, so long after each other. */

@@ -52,7 +52,7 @@ final class LaunchingModel implements ModelBackend {
 
   /** The work of the device in its turn: a step, or a copy that waits for the steps before it. */
   private sealed interface Task {
-    record Step(List<Row> rows, Consumer<StepResult> told, boolean awaited) implements Task {}
+    record Step(List<Row> rows, Consumer<StepResult> listener, boolean awaited) implements Task {}
 
     record Copy(Runnable run) implements Task {}
   }
@@ -95,14 +95,14 @@ final class LaunchingModel implements ModelBackend {
   }
 
   @Override
-  public void forward(Batch batch, Consumer<StepResult> told) {
+  public void forward(Batch batch, Consumer<StepResult> listener) {
     var rows = new ArrayList<Row>();
     for (var part : batch.parts()) rows.add(row(part.sequence(), part.start(), part.tokens()));
     for (var row : batch.rows()) rows.add(row(row.sequence(), row.position(), 1));
-    var step = new Task.Step(rows, told, random.nextInt(5) == 0);
+    var step = new Task.Step(rows, listener, random.nextInt(5) == 0);
     boolean isFirst = next() == null;
     add(step);
-    if (isFirst && !step.awaited) loop.execute(() -> told.accept(StepResult.LAUNCHED));
+    if (isFirst && !step.awaited) loop.execute(() -> listener.accept(StepResult.LAUNCHED));
   }
 
   private static Row row(Sequence sequence, int start, int tokens) {
@@ -135,8 +135,8 @@ final class LaunchingModel implements ModelBackend {
     var result = result(step);
     if (!queue.isEmpty()) begin();
     var next = next();
-    step.told.accept(result);
-    if (next != null && !next.awaited) next.told.accept(StepResult.LAUNCHED);
+    step.listener.accept(result);
+    if (next != null && !next.awaited) next.listener.accept(StepResult.LAUNCHED);
   }
 
   private Task.@Nullable Step next() {

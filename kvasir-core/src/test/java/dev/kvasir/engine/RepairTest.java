@@ -77,8 +77,8 @@ class RepairTest {
           "s" + ids, names, BLOCKS * TestMemory.BLOCK_TOKENS + 2, output, 0, ids);
     }
 
-    /** Somebody brings blocks up from elsewhere: those cached longest make room. */
-    void takeRoom() {
+    /** Evicts the blocks that were cached longest, as blocks from another tier would. */
+    void makeRoom() {
       int missing = memory.pool().free() + 100;
       for (var block : memory.pool().allocate(missing).orElseThrow()) block.release();
     }
@@ -103,7 +103,7 @@ class RepairTest {
     var ahead = scheduler.foresee(batch);
     assertThat(ahead.decision().admissions()).hasSize(LongPrompts.PROMPTS);
     scheduler.complete(batch);
-    prompts.takeRoom();
+    prompts.makeRoom();
     var repaired = scheduler.repair(ahead);
     assertThat(repaired.decision()).isEqualTo(scheduler.compute());
     assertThat(scheduler.apply(repaired.decision()).isEmpty()).isFalse();
@@ -141,16 +141,16 @@ class RepairTest {
 
     /** The sequence that runs first begins with so many of the blocks of the others' families. */
     Burst(int shared) {
-      this(shared, CountingKv.Telling.CHANGES);
+      this(shared, CountingKv.Reports.CHANGES);
     }
 
-    Burst(int shared, CountingKv.Telling telling) {
-      this.kv = new CountingKv(memory.kv(), telling);
+    Burst(int shared, CountingKv.Reports reports) {
+      this.kv = new CountingKv(memory.kv(), reports);
       this.scheduler = new Scheduler(kv, EngineSettings.DEFAULT, () -> {});
       this.first = add(0, shared);
       this.batch = scheduler.schedule();
       for (int i = 1; i <= WAITING; i++) add(i, 4);
-      kv.takeMatches();
+      kv.drainMatches();
     }
 
     private Sequence add(int id, int shared) {
@@ -165,7 +165,7 @@ class RepairTest {
     /** Ends the step that runs, and applies a decision. */
     void next(ScheduleDecision decision) {
       batch = scheduler.apply(decision);
-      kv.takeMatches();
+      kv.drainMatches();
     }
   }
 
@@ -194,13 +194,13 @@ class RepairTest {
   void aPlanThatStillFitsIsTakenWithoutAskingTheMemoryAgain() {
     var burst = new Burst(0);
     var ahead = burst.foresee();
-    assertThat(burst.kv.takeMatches()).isEqualTo(Burst.WAITING);
+    assertThat(burst.kv.drainMatches()).isEqualTo(Burst.WAITING);
     burst.scheduler.complete(burst.batch);
     var repaired = burst.scheduler.repair(ahead);
     assertThat(repaired.outcome()).isEqualTo(Scheduler.Repaired.Outcome.CLEAN);
-    assertThat(burst.kv.takeMatches()).isZero();
+    assertThat(burst.kv.drainMatches()).isZero();
     assertThat(burst.scheduler.compute()).isEqualTo(repaired.decision());
-    assertThat(burst.kv.takeMatches()).isEqualTo(Burst.WAITING);
+    assertThat(burst.kv.drainMatches()).isEqualTo(Burst.WAITING);
     assertThat(repaired.decision().admissions()).hasSize(Burst.WAITING);
   }
 
@@ -209,35 +209,35 @@ class RepairTest {
     var burst = new Burst(0);
     var ahead = burst.foresee();
     burst.scheduler.complete(burst.batch);
-    long planned = burst.scheduler.takeWork();
+    long planned = burst.scheduler.drainWork();
     assertThat(planned).isGreaterThan(Burst.WAITING);
     burst.scheduler.repair(ahead);
-    assertThat(burst.scheduler.takeWork()).isEqualTo(1);
+    assertThat(burst.scheduler.drainWork()).isEqualTo(1);
     burst.scheduler.compute();
-    assertThat(burst.scheduler.takeWork()).isGreaterThan(Burst.WAITING);
+    assertThat(burst.scheduler.drainWork()).isGreaterThan(Burst.WAITING);
   }
 
   @Test
   void onlyThoseAreLookedUpAgainOfWhomSomethingChanged() {
     var burst = new Burst(4);
     var ahead = burst.foresee();
-    assertThat(burst.kv.takeMatches()).isEqualTo(Burst.WAITING);
+    assertThat(burst.kv.drainMatches()).isEqualTo(Burst.WAITING);
     // The step fills four blocks that a quarter of those who wait begin with.
     burst.scheduler.complete(burst.batch);
     var repaired = burst.scheduler.repair(ahead);
     assertThat(repaired.outcome()).isEqualTo(Scheduler.Repaired.Outcome.REPAIRED);
-    assertThat(burst.kv.takeMatches()).isEqualTo(Burst.WAITING / 4);
+    assertThat(burst.kv.drainMatches()).isEqualTo(Burst.WAITING / 4);
     assertThat(repaired.decision()).isEqualTo(burst.scheduler.compute());
   }
 
   @Test
   void everybodyIsLookedUpAgainWhereTheMemoryReportsNoChanges() {
-    var burst = new Burst(4, CountingKv.Telling.NOTHING);
+    var burst = new Burst(4, CountingKv.Reports.NOTHING);
     var ahead = burst.foresee();
     burst.scheduler.complete(burst.batch);
-    burst.kv.takeMatches();
+    burst.kv.drainMatches();
     var repaired = burst.scheduler.repair(ahead);
-    assertThat(burst.kv.takeMatches()).isEqualTo(Burst.WAITING);
+    assertThat(burst.kv.drainMatches()).isEqualTo(Burst.WAITING);
     assertThat(repaired.decision()).isEqualTo(burst.scheduler.compute());
   }
 
@@ -247,9 +247,9 @@ class RepairTest {
     var ahead = burst.foresee();
     burst.scheduler.complete(burst.batch);
     burst.scheduler.remove(burst.first);
-    burst.kv.takeMatches();
+    burst.kv.drainMatches();
     var repaired = burst.scheduler.repair(ahead);
-    assertThat(burst.kv.takeMatches()).isZero();
+    assertThat(burst.kv.drainMatches()).isZero();
     assertThat(repaired.decision()).isEqualTo(burst.scheduler.compute());
   }
 

@@ -66,7 +66,7 @@ final class SchedulerWalk {
         random.nextInt(3) == 0
             ? TestMemory.tiered(loop, blocks, size.memory)
             : TestMemory.of(blocks);
-    this.kv = new CountingKv(memory.kv(), CountingKv.Telling.CHANGES);
+    this.kv = new CountingKv(memory.kv(), CountingKv.Reports.CHANGES);
     this.waitingMax = 1 + random.nextInt(size.waiting);
     this.scheduler = new Scheduler(kv, settings(random, size, blocks), () -> {});
   }
@@ -108,12 +108,12 @@ final class SchedulerWalk {
 
   private Batch next(PreSchedule ahead) {
     var before = picture();
-    kv.takeMatches();
+    kv.drainMatches();
     assertThat(scheduler.unopened()).isZero();
     var repaired = scheduler.repair(ahead);
-    long matches = kv.takeMatches();
+    long matches = kv.drainMatches();
     var fresh = scheduler.compute();
-    long matchesFresh = kv.takeMatches();
+    long matchesFresh = kv.drainMatches();
     assertThat(picture()).isEqualTo(before);
     assertThat(matches).isLessThanOrEqualTo(matchesFresh);
     matchesRepaired += matches;

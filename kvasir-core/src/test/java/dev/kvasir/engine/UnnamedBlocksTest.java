@@ -96,7 +96,7 @@ class UnnamedBlocksTest {
           var named = new Side(blocks);
           var unnamed = new Side(blocks);
           for (int step = 0; step < 400; step++) {
-            if (random.nextInt(3) == 0) ask(random, step, named, unnamed);
+            if (random.nextInt(3) == 0) request(random, step, named, unnamed);
             if (random.nextInt(40) == 0 && !named.underWay.isEmpty()) {
               int index = random.nextInt(named.underWay.size());
               named.abort(index);
@@ -113,7 +113,7 @@ class UnnamedBlocksTest {
     assertThat(evicted[0]).isPositive();
   }
 
-  private static void ask(RandomGenerator random, int id, Side named, Side unnamed) {
+  private static void request(RandomGenerator random, int id, Side named, Side unnamed) {
     var names = new TestNames(random.nextInt(3), random.nextInt(4), id);
     int prompt = 1 + random.nextInt(60);
     int output = 1 + random.nextInt(40);

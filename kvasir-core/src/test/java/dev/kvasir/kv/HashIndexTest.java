@@ -42,7 +42,7 @@ class HashIndexTest {
   }
 
   @Test
-  void valueThatIsThereIsKeptAndTold() {
+  void valueThatIsThereIsKeptAndReturned() {
     var index = new HashIndex();
     index.reserve(2);
     int entry = index.enter(Chains.hash(1, 0), 2, 5);

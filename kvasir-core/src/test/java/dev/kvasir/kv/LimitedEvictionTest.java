@@ -8,7 +8,7 @@ import dev.kvasir.kv.evict.EvictionKind;
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.kv.evict.policy.EndedRequest;
 import dev.kvasir.kv.evict.policy.ReturnHint;
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
@@ -159,7 +159,7 @@ class LimitedEvictionTest {
       var room = pool.allocate(1).orElseThrow().getFirst();
       held.add(room.receive(chain.get(i)));
     }
-    var hint = new ReturnHint(0, Said.NOTHING, pinSeconds);
+    var hint = new ReturnHint(0, Expectation.NOTHING, pinSeconds);
     pool.ended(new EndedRequest(Chains.names(chain), chain.size(), chain.size(), 1, hint));
     pool.release(held);
   }

@@ -38,8 +38,8 @@ public final class ModelPool {
     order.ended(end);
   }
 
-  public void said(BlockHash last, ReturnHint hint) {
-    order.said(last, hint);
+  public void updateHint(BlockHash last, ReturnHint hint) {
+    order.updateHint(last, hint);
   }
 
   public int cached() {
@@ -83,7 +83,7 @@ public final class ModelPool {
       sketch.add(block.hash());
       return enter(id, block);
     }
-    takeUp(first);
+    addHold(first);
     if (settings.duplicates() == PoolSettings.Duplicates.REJECT) sketch.add(block.hash());
     return again(id, first, block);
   }
@@ -93,7 +93,7 @@ public final class ModelPool {
     owned.remove(id);
     var first = primaries.get(block.hash().toString());
     if (first == null) return enter(id, block);
-    takeUpUnused(first);
+    addHoldUnused(first);
     return again(id, first, block);
   }
 
@@ -120,7 +120,7 @@ public final class ModelPool {
     sketch.age();
     var ids = new ArrayList<Integer>();
     for (var hash : hashes) {
-      int id = take(hash);
+      int id = holdPrimary(hash);
       if (id == ModelOrder.NONE) break;
       ids.add(id);
     }
@@ -130,27 +130,27 @@ public final class ModelPool {
   /** The id held, or -1. */
   public int hold(BlockHash hash) {
     sketch.age();
-    return take(hash);
+    return holdPrimary(hash);
   }
 
   /** The id held without a use, or -1. */
   public int pin(BlockHash hash) {
     var id = primaries.get(hash.toString());
     if (id == null) return ModelOrder.NONE;
-    takeUpUnused(id);
+    addHoldUnused(id);
     return id;
   }
 
-  private int take(BlockHash hash) {
+  private int holdPrimary(BlockHash hash) {
     var id = primaries.get(hash.toString());
     if (id == null) return ModelOrder.NONE;
-    takeUp(id);
+    addHold(id);
     sketch.add(hash);
     return id;
   }
 
   public void share(int id) {
-    takeUp(id);
+    addHold(id);
   }
 
   public void release(int id) {
@@ -176,11 +176,11 @@ public final class ModelPool {
     for (int left = cached(); left > 0; left--) forget(order.victim());
   }
 
-  private void takeUp(int id) {
+  private void addHold(int id) {
     if (holds.merge(id, 1, Integer::sum) == 1) order.held(id);
   }
 
-  private void takeUpUnused(int id) {
+  private void addHoldUnused(int id) {
     if (holds.merge(id, 1, Integer::sum) == 1) order.heldUnused(id);
   }
 

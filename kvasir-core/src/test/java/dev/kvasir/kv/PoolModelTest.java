@@ -227,16 +227,16 @@ class PoolModelTest {
       var chain = one(chains);
       int blocks = random.nextInt(chain.size() + 1);
       int output = random.nextInt(1_000) - 1;
-      var hint = new ReturnHint(random.nextInt(3), one(ReturnHint.Said.values()));
+      var hint = new ReturnHint(random.nextInt(3), one(ReturnHint.Expectation.values()));
       var names = Chains.names(chain);
       var end = new EndedRequest(names, blocks, random.nextInt(blocks + 1), output, hint);
       pool.ended(end);
       model.ended(end);
       if (blocks == 0 || random.nextInt(3) > 0) return;
       var last = chain.get(random.nextInt(blocks)).hash();
-      var later = new ReturnHint(random.nextInt(3), one(ReturnHint.Said.values()));
-      pool.said(last, later);
-      model.said(last, later);
+      var later = new ReturnHint(random.nextInt(3), one(ReturnHint.Expectation.values()));
+      pool.updateHint(last, later);
+      model.updateHint(last, later);
     }
 
     private void rare() {

@@ -59,7 +59,7 @@ class PrefixRegistryTest {
   }
 
   @Test
-  void askingDoesNotCountAsUse() {
+  void lookUpDoesNotCountAsUse() {
     var sketch = new FrequencySketch(64);
     var counted = new PrefixRegistry(sketch);
     var pool = new BlockPool(PoolSettings.of(Tier.DEVICE, 8, 16), counted, new KvEvents());

@@ -11,7 +11,7 @@ import dev.kvasir.kv.event.Tier;
 import dev.kvasir.kv.evict.EvictionKind;
 import dev.kvasir.kv.evict.FrequencySketch;
 import dev.kvasir.kv.evict.policy.ReturnHint;
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
 import dev.kvasir.offload.onboard.LowerTier;
@@ -54,14 +54,14 @@ class LearnedOffloadTest {
   @Test
   void whatWillNotReturnStaysUp() {
     for (int round = 1; round < 300; round++) {
-      request(Chains.chain(round, LENGTH), Said.RETURNS);
-      request(Chains.chain(10_000 + round, LENGTH), Said.LAST);
-      request(Chains.chain(round, LENGTH + 1), Said.LAST);
+      request(Chains.chain(round, LENGTH), Expectation.RETURNS);
+      request(Chains.chain(10_000 + round, LENGTH), Expectation.LAST);
+      request(Chains.chain(round, LENGTH + 1), Expectation.LAST);
     }
     var going = Chains.chain(5_000, LENGTH);
     var last = Chains.chain(6_000, LENGTH);
-    request(going, Said.RETURNS);
-    request(last, Said.LAST);
+    request(going, Expectation.RETURNS);
+    request(last, Expectation.LAST);
     assertThat(host.has(going.getFirst().hash())).isTrue();
     assertThat(host.has(last.getFirst().hash())).isFalse();
     assertThat(cache.edges().getFirst().totals().filtered()).isPositive();
@@ -84,12 +84,12 @@ class LearnedOffloadTest {
     return verdicts.getFirst() instanceof OffloadPolicy.Verdict.Pass;
   }
 
-  private void request(List<TokenBlock> chain, Said said) {
+  private void request(List<TokenBlock> chain, Expectation expectation) {
     var names = Chains.names(chain);
     var span = requireNonNull(cache.open(names, cache.match(names, chain.size()).blocks()));
     span.reserve(chain.size() * cache.blockTokens());
     span.fill(chain.size() * cache.blockTokens());
-    span.ended(10, new ReturnHint(TENANT, said));
+    span.ended(10, new ReturnHint(TENANT, expectation));
     span.release();
     settle();
   }

@@ -18,7 +18,7 @@ class StallSimulationTest {
   }
 
   @Test
-  void whoeverAsksIsAnsweredInTimeAndALateAnswerDisturbsNobody() {
+  void requestIsAnsweredInTimeAndALateAnswerDisturbsNobody() {
     int seeds = Seeds.scale() == 1 ? 200 : 500 * Seeds.scale();
     Seeds.each(
         seeds,

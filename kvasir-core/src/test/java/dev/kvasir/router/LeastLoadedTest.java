@@ -83,11 +83,12 @@ class LeastLoadedTest {
     private final Deque<Integer> queue = new ArrayDeque<>();
 
     private void report(Duration pace) {
-      router.tell(id, EngineSignals.of(Math.max(0, queue.size() - 1), queue.isEmpty() ? 0 : 1, 0));
+      router.updateSignals(
+          id, EngineSignals.of(Math.max(0, queue.size() - 1), queue.isEmpty() ? 0 : 1, 0));
       loop.after(pace, () -> report(pace));
     }
 
-    void take(int number, Route route) {
+    void enqueue(int number, Route route) {
       queue.add(number);
       routes[number] = route;
       if (queue.size() == 1) serve();
@@ -101,13 +102,13 @@ class LeastLoadedTest {
     private void end(int number) {
       queue.removeFirst();
       routes[number].close();
-      took[number] = loop.nanos() - arrivals[number];
+      elapsed[number] = loop.nanos() - arrivals[number];
       if (!queue.isEmpty()) serve();
     }
   }
 
   private final Route[] routes = new Route[REQUESTS];
-  private final long[] took = new long[REQUESTS];
+  private final long[] elapsed = new long[REQUESTS];
 
   @Test
   void withOneGatewayEachRequestJoinsTheShortestQueue() {
@@ -118,7 +119,7 @@ class LeastLoadedTest {
     }
     arrive(servers, 0);
     loop.runFor(Duration.ofNanos(arrivals[REQUESTS - 1]).plusSeconds(10));
-    double mean = Arrays.stream(took).average().orElseThrow();
+    double mean = Arrays.stream(elapsed).average().orElseThrow();
     double best = shortestQueue();
     System.out.printf("least-loaded %.2f ms, shortest queue %.2f ms%n", mean / 1e6, best / 1e6);
     assertThat(mean / best).isBetween(0.97, 1.03);
@@ -131,7 +132,7 @@ class LeastLoadedTest {
         wait,
         () -> {
           var route = router.open(RouteRequest.of("", 12, List.of())).orElseThrow();
-          servers[route.placement().decode()].take(number, route);
+          servers[route.placement().decode()].enqueue(number, route);
           arrive(servers, number + 1);
         });
   }
@@ -149,7 +150,7 @@ class LeastLoadedTest {
     int id = router.add(Instance.of("one"));
     var own = open();
     var _ = open();
-    router.tell(id, EngineSignals.of(2, 3, 0));
+    router.updateSignals(id, EngineSignals.of(2, 3, 0));
     assertThat(requests(id)).isEqualTo(5);
     // Its own are counted exactly, whatever the report says of them by now.
     own.close();
@@ -171,7 +172,7 @@ class LeastLoadedTest {
     loop.runFor(Duration.ofMillis(10));
     first.close();
     second.close();
-    router.tell(id, EngineSignals.of(1, 1, 0));
+    router.updateSignals(id, EngineSignals.of(1, 1, 0));
     assertThat(requests(id)).isZero();
   }
 
@@ -179,7 +180,7 @@ class LeastLoadedTest {
   void whatOtherGatewaysBookedIsNotOfOthersToo() {
     int id = router.add(Instance.of("one"));
     router.bookedElsewhere(id, new BookedLoad(3, 0, 0, 0, 3, 0, 0, 0));
-    router.tell(id, EngineSignals.of(1, 4, 0));
+    router.updateSignals(id, EngineSignals.of(1, 4, 0));
     assertThat(requests(id)).isEqualTo(5);
     router.bookedElsewhere(id, new BookedLoad(1, 0, 0, 0, 1, 0, 0, 0));
     assertThat(requests(id)).isEqualTo(3);

@@ -64,17 +64,17 @@ class LedgerTest {
   }
 
   @Test
-  void booksComeBackToZeroWhateverHappens() {
+  void ledgerComesBackToZeroWhateverHappens() {
     Seeds.each(
         50 * Seeds.scale(),
         random -> {
-          var books = new Ledger();
+          var ledger = new Ledger();
           var open = new ArrayList<LedgerEntry>();
           for (int step = 0; step < 2_000; step++) {
             long now = step * 10_000_000L;
             if (open.isEmpty() || random.nextInt(3) == 0) {
               var part = random.nextBoolean() ? Part.WHOLE : Part.PREFILL;
-              var entry = books.open(part, random.nextInt(9_000), now);
+              var entry = ledger.open(part, random.nextInt(9_000), now);
               open.add(entry);
               if (random.nextInt(4) > 0) entry.prefill(random.nextInt(99), random.nextInt(99), now);
               continue;
@@ -91,11 +91,11 @@ class LedgerTest {
               }
               default -> attemptFirstToken(entry);
             }
-            assertThat(books.load(now, EngineSignals.NONE, 0, 0, null).inFlight())
+            assertThat(ledger.load(now, EngineSignals.NONE, 0, 0, null).inFlight())
                 .isEqualTo(open.size());
           }
           open.forEach(LedgerEntry::close);
-          assertThat(books.isEmpty()).isTrue();
+          assertThat(ledger.isEmpty()).isTrue();
         });
   }
 
@@ -129,18 +129,18 @@ class LedgerTest {
   }
 
   @Test
-  void whatWasSentJustNowComesOnTopOfWhatTheEngineTells() {
+  void whatWasSentJustNowComesOnTopOfWhatTheEngineReports() {
     ledger.open(Part.WHOLE, 1_000, 0).prefill(1_000, 1_000, 0);
-    var told = new EngineSignals(0, 0, 0, 0, -1, 5_000);
-    assertThat(ledger.load(SECOND / 10, told, 0, 0, null).prefillTokens()).isEqualTo(6_000);
-    assertThat(ledger.load(SECOND, told, 0, 0, null).prefillTokens()).isEqualTo(5_000);
+    var signals = new EngineSignals(0, 0, 0, 0, -1, 5_000);
+    assertThat(ledger.load(SECOND / 10, signals, 0, 0, null).prefillTokens()).isEqualTo(6_000);
+    assertThat(ledger.load(SECOND, signals, 0, 0, null).prefillTokens()).isEqualTo(5_000);
   }
 
   @Test
   void requestsOfOthersInTheQueueCountAsAverageOnes() {
     ledger.open(Part.WHOLE, 1_000, 0).prefill(1_000, 1_000, 0);
-    var told = EngineSignals.of(3, 9, 0);
-    var load = ledger.load(0, told, 0, 500, null);
+    var signals = EngineSignals.of(3, 9, 0);
+    var load = ledger.load(0, signals, 0, 500, null);
     assertThat(load.prefillTokens()).isEqualTo(2_000);
     assertThat(load.decodeStreams()).isEqualTo(8);
   }

@@ -88,7 +88,7 @@ class RouterTest {
   }
 
   @Test
-  void tellingAfterTheEndIsRefused() {
+  void reportAfterTheEndIsRefused() {
     router.add(Instance.of("worker"));
     var route = open("", 100, 0);
     route.close();
@@ -157,13 +157,13 @@ class RouterTest {
   @Test
   void oldMetricsAreIgnored() {
     int id = router.add(Instance.of("worker"));
-    router.tell(id, new EngineSignals(7, 3, 0.5, 0, -1, 9_000));
+    router.updateSignals(id, new EngineSignals(7, 3, 0.5, 0, -1, 9_000));
     assertThat(router.load(id).prefillTokens()).isEqualTo(9_000);
     assertThat(router.load(id).decodeStreams()).isEqualTo(3);
     loop.runFor(Duration.ofMillis(2_001));
     assertThat(router.load(id)).isEqualTo(Load.NONE);
     router.remove(id);
-    assertThat(router.tell(id, EngineSignals.NONE)).isFalse();
+    assertThat(router.updateSignals(id, EngineSignals.NONE)).isFalse();
   }
 
   @Test
@@ -420,7 +420,7 @@ class RouterTest {
       var cached = open("", 8_192, i * 1_000L);
       loop.runFor(Duration.ofMillis(30));
       cached.firstToken();
-      cached.told(8_000, 7_990);
+      cached.updateUsage(8_000, 7_990);
       cached.close();
     }
     assertThat(router.estimates().workPerSecond()).isEqualTo(8_000);
@@ -428,7 +428,7 @@ class RouterTest {
       var half = open("", 8_192, (100 + i) * 1_000L);
       loop.runFor(Duration.ofSeconds(1));
       half.firstToken();
-      half.told(8_000, 4_000);
+      half.updateUsage(8_000, 4_000);
       half.close();
     }
     long work = Estimates.DEFAULT.work(4_096, 8_192);
@@ -442,7 +442,7 @@ class RouterTest {
       var route = open("", 8_192, i * 1_000L);
       loop.runFor(Duration.ofSeconds(1));
       route.firstToken();
-      if (i % 2 == 0) route.told(8_192, 0);
+      if (i % 2 == 0) route.updateUsage(8_192, 0);
       if (i % 2 == 1) loop.runFor(Duration.ofSeconds(1));
       route.close();
     }

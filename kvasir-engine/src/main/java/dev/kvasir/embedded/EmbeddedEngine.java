@@ -158,7 +158,7 @@ public final class EmbeddedEngine {
                     request.tokensMax(),
                     request.priority(),
                     loop().nanos())
-                .saying(sessions.hint(request)),
+                .withHint(sessions.hint(request)),
             generation);
     generation.begin(sequence);
     if (sequence.state() != Sequence.State.ENDED) steps.answers().add(generation);

@@ -4,7 +4,7 @@ import dev.kvasir.embedded.step.Generation;
 import dev.kvasir.embedded.step.GenerationRequest;
 import dev.kvasir.kv.KvStore;
 import dev.kvasir.kv.evict.policy.ReturnHint;
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.kv.name.Sha256;
 import dev.kvasir.model.ModelShape;
@@ -55,6 +55,6 @@ final class SessionEnds {
   /** The conversation is over. */
   void end(String session, KvStore kv) {
     var last = lasts.remove(session);
-    if (last != null) kv.said(last.block(), new ReturnHint(last.tenant(), Said.LAST));
+    if (last != null) kv.updateHint(last.block(), new ReturnHint(last.tenant(), Expectation.LAST));
   }
 }

@@ -112,13 +112,13 @@ public final class CudaDevice implements AutoCloseable {
   /** Takes memory of the GPU, all of it or none. */
   public CudaHandle allocate(long bytes) throws CudaFailure {
     if (bytes < 1) throw new IllegalArgumentException(bytes + " bytes");
-    return taken(Kind.ALLOCATION, driver.word(CudaCall.ALLOCATE, bytes), CudaCall.FREE);
+    return handle(Kind.ALLOCATION, driver.word(CudaCall.ALLOCATE, bytes), CudaCall.FREE);
   }
 
   /** Pins host memory, so that the GPU reads and writes it at the speed of the link. */
   public CudaHandle register(MemorySegment memory) throws CudaFailure {
     driver.call(CudaCall.REGISTER, memory.address(), memory.byteSize(), REGISTER_SHARED_MAPPED);
-    return taken(Kind.REGISTRATION, memory.address(), CudaCall.UNREGISTER);
+    return handle(Kind.REGISTRATION, memory.address(), CudaCall.UNREGISTER);
   }
 
   /**
@@ -137,7 +137,7 @@ public final class CudaDevice implements AutoCloseable {
           case URGENT -> urgentPriority;
         };
     long stream = driver.word(CudaCall.STREAM_CREATE, STREAM_APART, priority);
-    return new CudaStream(this, taken(Kind.STREAM, stream, CudaCall.STREAM_DESTROY));
+    return new CudaStream(this, handle(Kind.STREAM, stream, CudaCall.STREAM_DESTROY));
   }
 
   /** A mark in a stream that can be asked whether the work before it is done. */
@@ -152,7 +152,7 @@ public final class CudaDevice implements AutoCloseable {
 
   private CudaEvent event(int flags) throws CudaFailure {
     long event = driver.word(CudaCall.EVENT_CREATE, flags);
-    return new CudaEvent(driver, taken(Kind.EVENT, event, CudaCall.EVENT_DESTROY));
+    return new CudaEvent(driver, handle(Kind.EVENT, event, CudaCall.EVENT_DESTROY));
   }
 
   /** Kernels given as PTX text, which the driver compiles for this GPU. */
@@ -166,7 +166,7 @@ public final class CudaDevice implements AutoCloseable {
       var text = arena.allocate(bytes.length + 1L);
       MemorySegment.copy(bytes, 0, text, JAVA_BYTE, 0, bytes.length);
       long module = driver.word(CudaCall.MODULE_LOAD, text.address(), 0, 0, 0);
-      return new CudaModule(driver, taken(Kind.MODULE, module, CudaCall.MODULE_UNLOAD));
+      return new CudaModule(driver, handle(Kind.MODULE, module, CudaCall.MODULE_UNLOAD));
     }
   }
 
@@ -174,7 +174,7 @@ public final class CudaDevice implements AutoCloseable {
   CudaGraph graph(long captured) throws CudaFailure {
     try {
       long graph = driver.word(CudaCall.GRAPH_PREPARE, captured, 0);
-      return new CudaGraph(taken(Kind.GRAPH, graph, CudaCall.GRAPH_GIVE_BACK));
+      return new CudaGraph(handle(Kind.GRAPH, graph, CudaCall.GRAPH_GIVE_BACK));
     } finally {
       driver.call(CudaCall.GRAPH_DESTROY, captured);
     }
@@ -186,7 +186,7 @@ public final class CudaDevice implements AutoCloseable {
         + driver.attribute(device, ATTRIBUTE_CAPABILITY + 1);
   }
 
-  private CudaHandle taken(Kind kind, long handle, CudaCall giveBack) {
+  private CudaHandle handle(Kind kind, long handle, CudaCall giveBack) {
     count(kind).incrementAndGet();
     return new CudaHandle(
         handle,

@@ -75,7 +75,7 @@ public final class CudaDriver {
    * Loads the library and lists its GPUs. It uses the global arena, since a driver must never be
    * unloaded.
    */
-  public static CudaAnswer ask(String libraryName) {
+  public static CudaAnswer probe(String libraryName) {
     SymbolLookup library;
     try {
       library = SymbolLookup.libraryLookup(libraryName, Arena.global());
@@ -85,10 +85,10 @@ public final class CudaDriver {
     if (library.find(CudaCall.INIT.symbol()).isEmpty()) {
       return new CudaAnswer.Absent(libraryName + " has no " + CudaCall.INIT.symbol());
     }
-    return ask(library);
+    return probe(library);
   }
 
-  static CudaAnswer ask(SymbolLookup library) {
+  static CudaAnswer probe(SymbolLookup library) {
     var driver = new CudaDriver(library);
     try {
       if (!driver.missing.isEmpty()) return new CudaAnswer.Old(driver.old(), driver.missing);

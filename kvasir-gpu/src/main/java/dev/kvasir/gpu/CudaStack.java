@@ -14,18 +14,18 @@ import java.util.Deque;
 public final class CudaStack implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(CudaStack.class.getName());
 
-  private final Deque<AutoCloseable> taken = new ArrayDeque<>();
+  private final Deque<AutoCloseable> resources = new ArrayDeque<>();
 
   /** Adds a resource, which is closed with the stack. */
   public <T extends AutoCloseable> T add(T part) {
-    taken.push(part);
+    resources.push(part);
     return part;
   }
 
   @Override
   public void close() {
-    while (!taken.isEmpty()) {
-      var part = taken.pop();
+    while (!resources.isEmpty()) {
+      var part = resources.pop();
       try {
         part.close();
       } catch (Exception e) {

@@ -53,14 +53,14 @@ public final class MoveKernel implements AutoCloseable {
   }
 
   /** Returns whether the kernel can copy pieces of that size. */
-  public static boolean takes(long pieceBytes) {
+  public static boolean supports(long pieceBytes) {
     return pieceBytes % ALIGNMENT_BYTES == 0 && pieceBytes <= 1 << 30;
   }
 
   /** Copies the pieces of the table, which stays as it is until that is done. */
   public void launch(CudaStream stream, Width width, long table, int pieces, int pieceBytes)
       throws CudaFailure {
-    if (pieces > width.piecesMax() || !takes(pieceBytes)) {
+    if (pieces > width.piecesMax() || !supports(pieceBytes)) {
       throw new IllegalArgumentException(pieces + " pieces of " + pieceBytes + " by " + width);
     }
     long unitBytes = Math.min(UNIT_BYTES, pieceBytes);

@@ -13,20 +13,20 @@ import org.junit.jupiter.api.Test;
 class CudaDriverTest {
   @Test
   void aLibraryThatIsNotThereIsAbsent() {
-    assertThat(CudaDriver.ask("libno-such-thing.so.1"))
+    assertThat(CudaDriver.probe("libno-such-thing.so.1"))
         .isEqualTo(new CudaAnswer.Absent("libno-such-thing.so.1 not found"));
   }
 
   @Test
   void aLibraryOfSomethingElseIsAbsentToo() {
     assumeThat(System.getProperty("os.name")).isEqualTo("Linux");
-    assertThat(CudaDriver.ask("libc.so.6"))
+    assertThat(CudaDriver.probe("libc.so.6"))
         .isEqualTo(new CudaAnswer.Absent("libc.so.6 has no cuInit"));
   }
 
   @Test
   void allGpusAreToldByTheirIndex() throws CudaFailure {
-    assertThat(StubCuda.fresh().ask())
+    assertThat(StubCuda.fresh().probe())
         .isInstanceOfSatisfying(
             CudaAnswer.Answered.class,
             answered ->
@@ -41,7 +41,7 @@ class CudaDriverTest {
   @Test
   void aDriverThatLacksAFunctionIsOldAndSaysWhich() {
     var stub = StubCuda.built("-DcuEventQuery=gone1", "-DcuMemHostRegister_v2=gone2");
-    assertThat(stub.ask())
+    assertThat(stub.probe())
         .isInstanceOfSatisfying(
             CudaAnswer.Old.class,
             old ->
@@ -65,7 +65,7 @@ class CudaDriverTest {
   void aFailureHasTheCallItsNameItsTextAndWhatToDo() {
     var stub = StubCuda.fresh();
     stub.fail("cuInit", 803, 0);
-    assertThat(stub.ask())
+    assertThat(stub.probe())
         .isInstanceOfSatisfying(
             CudaAnswer.Failed.class,
             failed ->
@@ -92,17 +92,17 @@ class CudaDriverTest {
   }
 
   @Test
-  void whatIsTakenIsCountedUntilItIsGivenBack() throws CudaFailure {
+  void whatIsAllocatedIsCountedUntilItIsReleased() throws CudaFailure {
     var stub = StubCuda.fresh();
     try (var device = stub.device();
         var arena = Arena.ofConfined()) {
-      var taken = new CudaStack();
+      var resources = new CudaStack();
       long free = device.freeBytes();
-      taken.add(device.allocate(4096));
-      taken.add(device.register(arena.allocate(8192)));
-      taken.add(device.stream(Urgency.USUAL));
-      taken.add(device.event());
-      taken.add(MoveKernel.load(device));
+      resources.add(device.allocate(4096));
+      resources.add(device.register(arena.allocate(8192)));
+      resources.add(device.stream(Urgency.USUAL));
+      resources.add(device.event());
+      resources.add(MoveKernel.load(device));
       assertThat(device.holdings())
           .containsOnlyKeys(
               CudaDevice.Kind.ALLOCATION,
@@ -113,7 +113,7 @@ class CudaDriverTest {
           .allSatisfy((_, count) -> assertThat(count).isEqualTo(1));
       assertThat(stub.live()).containsExactly(1, 1, 1, 1, 1, 0);
       assertThat(device.freeBytes()).isEqualTo(free - 4096);
-      taken.close();
+      resources.close();
       assertThat(device.holdings().isEmpty()).isTrue();
       assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
     }

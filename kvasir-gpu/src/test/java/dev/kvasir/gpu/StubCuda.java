@@ -88,13 +88,13 @@ public final class StubCuda {
     }
   }
 
-  /** Asks this library, which stays loaded though its file is gone. */
-  public CudaAnswer ask() {
-    return CudaDriver.ask(symbols);
+  /** Probes this library, which stays loaded though its file is gone. */
+  public CudaAnswer probe() {
+    return CudaDriver.probe(symbols);
   }
 
   public CudaDevice device() throws CudaFailure {
-    return switch (ask()) {
+    return switch (probe()) {
       case CudaAnswer.Answered(CudaDriver driver, List<Gpu> gpus) ->
           CudaDevice.open(driver, gpus.getFirst());
       case CudaAnswer other -> throw new AssertionError(library + ": " + other);

@@ -16,7 +16,7 @@ final class StepSplit {
   /** The busiest thread may have so many times the average, or the rows are not parted. */
   private static final double IMBALANCE_MAX = 1.4;
 
-  private static final int NOBODY = -1;
+  private static final int NO_WRITER = -1;
 
   private StepSplit() {}
 
@@ -41,14 +41,14 @@ final class StepSplit {
   /** Returns whether no row reads a block that another writes; two writers of it are a bug. */
   private static boolean independent(List<StepRow> rows, int memoryBlocks) {
     var writers = new int[memoryBlocks];
-    Arrays.fill(writers, NOBODY);
+    Arrays.fill(writers, NO_WRITER);
     for (int i = 0; i < rows.size(); i++) {
       var row = rows.get(i);
       for (int b = row.firstPosition() / ModelShape.BLOCK_TOKENS;
           b < ModelShape.blocks(row.end());
           b++) {
         int block = row.blocks()[b];
-        if (writers[block] != NOBODY) {
+        if (writers[block] != NO_WRITER) {
           throw new IllegalArgumentException(
               "rows " + writers[block] + " and " + i + " both write block " + block);
         }
@@ -59,7 +59,7 @@ final class StepSplit {
       var row = rows.get(i);
       for (int b = 0; b < ModelShape.blocks(row.end()); b++) {
         int writer = writers[row.blocks()[b]];
-        if (writer != NOBODY && writer != i) return false;
+        if (writer != NO_WRITER && writer != i) return false;
       }
     }
     return true;

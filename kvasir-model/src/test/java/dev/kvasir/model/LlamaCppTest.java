@@ -48,10 +48,10 @@ class LlamaCppTest {
                     new ChatMessage(ChatMessage.Role.SYSTEM, SYSTEM),
                     new ChatMessage(ChatMessage.Role.USER, question)));
         assertThat(theirs.encode(text)).isEqualTo(prompt);
-        var asked =
+        var parameters =
             new InferenceParameters(text).setTemperature(0).setNPredict(80).setCachePrompt(false);
         var answer = tokenizer.decode(answer(ours, memory, prompt));
-        assertThat(theirs.complete(asked)).as(question).isEqualTo(answer);
+        assertThat(theirs.complete(parameters)).as(question).isEqualTo(answer);
       }
     }
   }

@@ -49,8 +49,8 @@ final class SimGateway {
     var replicas = new ArrayList<Replicas>();
     Replicas.Link link =
         message -> {
-          if (delay.isZero()) hear(replicas, message);
-          else loop.after(delay, () -> hear(replicas, message));
+          if (delay.isZero()) receive(replicas, message);
+          else loop.after(delay, () -> receive(replicas, message));
         };
     for (int i = 0; i < gateways.size(); i++) {
       var base = ReplicaSettings.of("gateway_" + i, 0, List.of());
@@ -61,8 +61,8 @@ final class SimGateway {
     }
   }
 
-  private static void hear(List<Replicas> replicas, ReplicaMessage message) {
-    for (int i = 0; i < replicas.size(); i++) replicas.get(i).hear(message);
+  private static void receive(List<Replicas> replicas, ReplicaMessage message) {
+    for (int i = 0; i < replicas.size(); i++) replicas.get(i).receive(message);
   }
 
   RequestFlow flow() {
@@ -86,12 +86,12 @@ final class SimGateway {
     workers.serves(id, List.of(model), 0);
   }
 
-  void hear(int id, List<KvEvent> events) {
+  void onEvents(int id, List<KvEvent> events) {
     router.on(id, events);
   }
 
-  void tell(int id, EngineSignals signals) {
-    router.tell(id, signals);
+  void updateSignals(int id, EngineSignals signals) {
+    router.updateSignals(id, signals);
   }
 
   /** Asks the instance how it is; whether it gets requests now. */

@@ -73,7 +73,7 @@ public final class SimInstance {
     this.below = below;
     this.memory = memory(loop, spec);
     var stepped = this.stepped;
-    LongSupplier extra = stepped == null ? () -> 0 : stepped::takePendingMicros;
+    LongSupplier extra = stepped == null ? () -> 0 : stepped::drainPendingMicros;
     StepPipeline pipeline = null;
     if (latency instanceof ServerModel server) {
       var stage = new FrontStage(loop, server);
@@ -144,7 +144,7 @@ public final class SimInstance {
 
   /** Takes a sequence on. */
   Sequence submit(SequenceRequest request, SequenceListener listener) {
-    return engine.submit(request, model.heard(listener));
+    return engine.submit(request, model.observe(listener));
   }
 
   /** Does it when the token of the sequence of the step that is done now has left the server. */

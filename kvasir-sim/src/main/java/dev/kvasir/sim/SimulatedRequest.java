@@ -212,7 +212,7 @@ final class SimulatedRequest implements RequestDriver {
   private void begin(SimInstance first, Leg begun) {
     prefillInstance = first.index();
     simulator.timeline().change(now() / 1000, -1, 0);
-    first.clock().ask(() -> beginAt(first, begun));
+    first.clock().runInInstance(() -> beginAt(first, begun));
   }
 
   private void beginAt(SimInstance first, Leg begun) {
@@ -241,11 +241,11 @@ final class SimulatedRequest implements RequestDriver {
         request.promptTokens(),
         () -> {
           if (ending != RequestEnding.UNFINISHED || served != leg) return;
-          sequence = at.submit(asked(outputTokens, tailTokens), listener);
+          sequence = at.submit(sequenceRequest(outputTokens, tailTokens), listener);
         });
   }
 
-  private SequenceRequest asked(int outputTokens, int tailTokens) {
+  private SequenceRequest sequenceRequest(int outputTokens, int tailTokens) {
     var known = names;
     if (known == null) throw new IllegalStateException(request.id() + " is over");
     var turns = flow.settings().queue().turns();
@@ -258,7 +258,7 @@ final class SimulatedRequest implements RequestDriver {
         priority,
         request.arrivalNanos(),
         tailTokens,
-        new ReturnHint(request.caller().salt(), request.turn().said()));
+        new ReturnHint(request.caller().salt(), request.turn().expectation()));
   }
 
   /**
@@ -299,23 +299,23 @@ final class SimulatedRequest implements RequestDriver {
       this.own = own;
     }
 
-    boolean isHeard() {
+    boolean isCurrent() {
       return own == leg;
     }
 
     @Override
     public final void admitted(Sequence admitted) {
-      if (isHeard()) begun(admitted);
+      if (isCurrent()) begun(admitted);
     }
 
     @Override
     public final void preempted(Sequence preempted) {
-      if (isHeard()) waitAgain();
+      if (isCurrent()) waitAgain();
     }
 
     @Override
     public final void ended(Sequence over, Sequence.End end) {
-      if (!isHeard()) return;
+      if (!isCurrent()) return;
       switch (end) {
         case Sequence.End.Finished _ -> finished(over);
         case Sequence.End.Refused _ -> end(RequestEnding.DROPPED);
@@ -353,12 +353,12 @@ final class SimulatedRequest implements RequestDriver {
     @Override
     public void prefilled(Sequence prefilled) {
       var at = serving;
-      if (!isHeard() || firstNanos != NEVER || at == null) return;
+      if (!isCurrent() || firstNanos != NEVER || at == null) return;
       at.whenSent(prefilled, TokenTimes.Which.FIRST, this::sentFirst);
     }
 
     private void sentFirst() {
-      if (isHeard()) firstToken();
+      if (isCurrent()) firstToken();
     }
 
     @Override
@@ -368,7 +368,7 @@ final class SimulatedRequest implements RequestDriver {
     }
 
     private void sentAll() {
-      if (isHeard() && ending == RequestEnding.UNFINISHED) end(RequestEnding.COMPLETED);
+      if (isCurrent() && ending == RequestEnding.UNFINISHED) end(RequestEnding.COMPLETED);
     }
   }
 
@@ -391,8 +391,8 @@ final class SimulatedRequest implements RequestDriver {
     if (firstNanos != NEVER || ending != RequestEnding.UNFINISHED) return;
     firstNanos = now();
     if (simulator.isUnheeded()) return;
-    var told = flowing();
-    tell(() -> flow.firstToken(told));
+    var flowing = flowing();
+    runInCluster(() -> flow.firstToken(flowing));
   }
 
   private void timeOut() {
@@ -416,17 +416,17 @@ final class SimulatedRequest implements RequestDriver {
     var over = flowing();
     var opened = over.route();
     if (opened != null) routeClass = opened.routeClass().label(opened.placement());
-    tell(() -> simulator.over(this, over, request, how));
+    runInCluster(() -> simulator.over(this, over, request, how));
     flowing = null;
     names = null;
     sequence = null;
     serving = null;
   }
 
-  /** Passes news to the rest of the cluster. */
-  private void tell(Runnable news) {
+  /** Runs a task in the rest of the cluster. */
+  private void runInCluster(Runnable news) {
     if (serving == null) news.run();
-    else serving.clock().tell(news);
+    else serving.clock().runInCluster(news);
   }
 
   private Timeline timeline() {

@@ -75,7 +75,7 @@ public final class Simulator {
 
   private final @Nullable Autoscaler autoscaler;
   private long steps;
-  private long toldNanos;
+  private long signalsNanos;
   private long ended;
 
   /** Requests that are to come, as far as that is known. */
@@ -187,9 +187,9 @@ public final class Simulator {
       news.add(
           new CacheNews(
               events,
-              heard -> {
+              published -> {
                 for (int i = 0; i < gateways.size(); i++) {
-                  gateways.get(i).hear(instance.index(), heard);
+                  gateways.get(i).onEvents(instance.index(), published);
                 }
               }));
     }
@@ -203,11 +203,11 @@ public final class Simulator {
   /** Runs until nothing is left to do, or until that time. */
   public RunResult run(long horizonNanos, LongConsumer progress) {
     begin();
-    long told = 0;
+    long reported = 0;
     while (advance(horizonNanos)) {
-      if (ended == told) continue;
-      told = ended;
-      progress.accept(told);
+      if (ended == reported) continue;
+      reported = ended;
+      progress.accept(reported);
     }
     return result();
   }
@@ -227,7 +227,7 @@ public final class Simulator {
 
   /** The next event; false if there is none. */
   boolean step() {
-    if (++steps % STEPS_UNHEARD == 0) hear();
+    if (++steps % STEPS_UNHEARD == 0) deliverEvents();
     return loop.step();
   }
 
@@ -303,8 +303,8 @@ public final class Simulator {
   /** The router gets to know how the instances are, before it places a request. */
   void look() {
     if (isUnheeded) return;
-    hear();
-    tell();
+    deliverEvents();
+    reportSignals();
   }
 
   /** Returns whether the flow need not hear of first tokens. */
@@ -330,10 +330,11 @@ public final class Simulator {
     }
     var sloClass = SloClass.of(request.caller().sloClass());
     var session = request.turn().session();
-    var asked = new RouteRequest(session, request.promptTokens(), prefix, sloClass, List.of());
+    var routeRequest =
+        new RouteRequest(session, request.promptTokens(), prefix, sloClass, List.of());
     // Equal instances have one model, whatever a request calls it.
     var model = spec.groups().isEmpty() ? "" : request.caller().model();
-    return new Submission(model, asked, true, false, Submission.NO_NEEDS, 0);
+    return new Submission(model, routeRequest, true, false, Submission.NO_NEEDS, 0);
   }
 
   /**
@@ -358,18 +359,18 @@ public final class Simulator {
         && spec.instance().engine().planning().nanosPerLook() == 0;
   }
 
-  /** The router gets to know what the instances have cached. */
-  private void hear() {
+  /** Delivers the KV events of the instances to the router. */
+  private void deliverEvents() {
     for (int i = 0; i < news.size(); i++) {
       news.get(i).gather();
       news.get(i).handOver();
     }
   }
 
-  /** Instances tell how they are when it was long enough ago that they did. */
-  private void tell() {
-    if (loop.nanos() - toldNanos < spec.routing().signalInterval().toNanos()) return;
-    toldNanos = loop.nanos();
+  /** Reports the signals of the instances when the interval has passed. */
+  private void reportSignals() {
+    if (loop.nanos() - signalsNanos < spec.routing().signalInterval().toNanos()) return;
+    signalsNanos = loop.nanos();
     for (var instance : instances) {
       var load = instance.load();
       var signals =
@@ -380,7 +381,7 @@ public final class Simulator {
               load.hitRate(),
               load.blocks() - load.blocksUsed(),
               EngineSignals.UNKNOWN);
-      for (var gateway : gateways) gateway.tell(instance.index(), signals);
+      for (var gateway : gateways) gateway.updateSignals(instance.index(), signals);
     }
   }
 
@@ -470,14 +471,14 @@ public final class Simulator {
   void over(
       SimulatedRequest simulated, FlowRequest flowing, Request request, RequestEnding ending) {
     unlink(simulated);
-    results.tell(simulated.number(), simulated.result());
+    results.record(simulated.number(), simulated.result());
     // What waits may be placed now.
     if (isCoupled()) look();
     var verdict = verdict(ending);
     int outputTokens = ending == RequestEnding.COMPLETED ? request.outputTokens() : 0;
     simulated
         .flow()
-        .over(flowing, new RequestEnd(verdict, Route.UNTOLD, Route.UNTOLD, outputTokens));
+        .over(flowing, new RequestEnd(verdict, Route.UNREPORTED, Route.UNREPORTED, outputTokens));
     ended++;
     if (ending != RequestEnding.COMPLETED) return;
     var next = workload.after(request, loop.nanos());
@@ -511,7 +512,7 @@ public final class Simulator {
   RunResult result() {
     var apart = sideBySide;
     long endMicros = (apart == null ? loop.nanos() : apart.meet()) / 1000;
-    for (var request : open()) results.tell(request.number(), request.result());
+    for (var request : open()) results.record(request.number(), request.result());
     var figures = new ArrayList<InstanceResult>();
     var timelines = new ArrayList<>(List.of(timeline));
     for (var instance : instances) {

@@ -43,9 +43,9 @@ final class ClusterWalk {
     long arrivals = made.stream().mapToLong(Request::arrivalNanos).sum();
     var own = new SplittableRandom(arrivals + 1);
     boolean isMixed = own.nextInt(3) == 0;
-    var asked = isMixed ? RandomCluster.asking(own, made) : made;
+    var requests = isMixed ? RandomCluster.withModels(own, made) : made;
     var spec = cluster.spec();
-    var rows = own.nextBoolean() ? RandomCluster.patient(asked, spec) : asked;
+    var rows = own.nextBoolean() ? RandomCluster.patient(requests, spec) : requests;
     this.requests = rows.size();
     // Chance of its own: the clusters of a seed stay as they are.
     var outages = outages(new SplittableRandom(arrivals), spec);
@@ -118,8 +118,8 @@ final class ClusterWalk {
     var flow = simulator.flow();
     assertThat(flow.inFlight() + flow.waiting() + flow.counted()).isZero();
     for (var instance : simulator.instances()) {
-      var books = simulator.router().load(instance.index());
-      assertThat(books.inFlight() + books.placements()).isZero();
+      var load = simulator.router().load(instance.index());
+      assertThat(load.inFlight() + load.placements()).isZero();
       for (var pool : instance.pools()) {
         assertThat(pool.held()).as(pool.tier() + " of " + instance.index()).isZero();
       }
@@ -142,9 +142,9 @@ final class ClusterWalk {
       isWhole &=
           each.ending() == RequestEnding.COMPLETED || each.ending() == RequestEnding.REJECTED;
       if (each.ending() != RequestEnding.COMPLETED || each.gaps() == 0) continue;
-      long took = each.e2eMicros() - each.ttftMicros();
-      assertThat(each.gapMicros()).as(each.toString()).isEqualTo(took);
-      for (int i = 0; i < each.gaps(); i++) answered.add((took + i) / each.gaps(), 1);
+      long elapsed = each.e2eMicros() - each.ttftMicros();
+      assertThat(each.gapMicros()).as(each.toString()).isEqualTo(elapsed);
+      for (int i = 0; i < each.gaps(); i++) answered.add((elapsed + i) / each.gaps(), 1);
     }
     // Nobody heard the tokens that a dead instance was about to send.
     if (!isWhole || mortal) return;

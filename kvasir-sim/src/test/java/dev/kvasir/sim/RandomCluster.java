@@ -161,13 +161,13 @@ final class RandomCluster {
   }
 
   /** The same requests, for any model, for one of two, or for one that nobody has. */
-  static List<Request> asking(RandomGenerator chance, List<Request> rows) {
+  static List<Request> withModels(RandomGenerator chance, List<Request> rows) {
     var models = List.of("", "a", "a", "b", "b", "nobody's");
-    var asking = new ArrayList<Request>();
+    var requests = new ArrayList<Request>();
     for (var each : rows) {
       var model = models.get(chance.nextInt(models.size()));
       var caller = new TraceCaller(each.caller().tenant(), each.caller().sloClass(), model);
-      asking.add(
+      requests.add(
           new Request(
               each.id(),
               each.arrivalNanos(),
@@ -178,7 +178,7 @@ final class RandomCluster {
               each.turn(),
               each.deadlineNanos()));
     }
-    return asking;
+    return requests;
   }
 
   /** In the order of arrival. */

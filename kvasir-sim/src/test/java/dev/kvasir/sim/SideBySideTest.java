@@ -40,7 +40,7 @@ class SideBySideTest {
   private int performed;
 
   @Test
-  void whoeverRunsInstancesThatShareNothingItComesToTheSame() {
+  void instancesThatShareNothingRunToTheSameResultInAnyOrder() {
     Seeds.each(30 * Seeds.scale(), random -> compare(random, RouterVisibility.LOOKING));
     assertThat(performed).isPositive();
   }
@@ -55,10 +55,10 @@ class SideBySideTest {
   private void compare(RandomGenerator random, RouterVisibility visibility) {
     long seed = random.nextLong();
     long horizon = random.nextBoolean() ? Long.MAX_VALUE : BURST_NANOS * (1 + random.nextInt(4));
-    var expected = told(seed, visibility, null, horizon);
-    assertThat(told(seed, visibility, ParallelTasks.ALONE, horizon)).isEqualTo(expected);
-    assertThat(told(seed, visibility, shuffling(random), horizon)).isEqualTo(expected);
-    assertThat(told(seed, visibility, ALL_CORES, horizon)).isEqualTo(expected);
+    var expected = results(seed, visibility, null, horizon);
+    assertThat(results(seed, visibility, ParallelTasks.ALONE, horizon)).isEqualTo(expected);
+    assertThat(results(seed, visibility, shuffling(random), horizon)).isEqualTo(expected);
+    assertThat(results(seed, visibility, ALL_CORES, horizon)).isEqualTo(expected);
   }
 
   private ParallelTasks shuffling(RandomGenerator random) {
@@ -70,8 +70,8 @@ class SideBySideTest {
     };
   }
 
-  /** Everything that a run tells; all that it is made of is made anew. */
-  private static List<String> told(
+  /** Returns all results of a run; all that it is made of is made anew. */
+  private static List<String> results(
       long seed, RouterVisibility visibility, @Nullable ParallelTasks runner, long horizon) {
     var random = new Random(seed);
     int blockTokens = random.nextBoolean() ? 4 : 64;
@@ -79,7 +79,7 @@ class SideBySideTest {
     var own = new SplittableRandom(seed);
     boolean isMixed = own.nextBoolean();
     var rows = requests(made, random, visibility);
-    var requests = isMixed ? RandomCluster.asking(own, rows) : rows;
+    var requests = isMixed ? RandomCluster.withModels(own, rows) : rows;
     var latency = random.nextBoolean() ? EVEN : made.latency();
     var equal =
         switch (visibility) {
@@ -94,25 +94,30 @@ class SideBySideTest {
         };
     var spec = isMixed ? RandomCluster.mixed(own, equal) : equal;
     var simulator = new Simulator(spec, latency, workload, runner);
-    var told = told(simulator.run(horizon, _ -> {}));
-    if (visibility == RouterVisibility.LOOKING) told.add(simulator.router().estimates().toString());
-    return told;
+    var results = results(simulator.run(horizon, _ -> {}));
+    if (visibility == RouterVisibility.LOOKING)
+      results.add(simulator.router().estimates().toString());
+    return results;
   }
 
-  private static List<String> told(RunResult run) {
-    var told = new StringBuilder().append(run.endMicros()).append('\n');
-    for (var request : run.requests()) told.append(request).append('\n');
+  private static List<String> results(RunResult run) {
+    var results = new StringBuilder().append(run.endMicros()).append('\n');
+    for (var request : run.requests()) results.append(request).append('\n');
     for (var instance : run.instances()) {
-      told.append(instance.steps()).append(' ').append(instance.tiers());
-      told.append(' ').append(instance.planning()).append('\n');
+      results.append(instance.steps()).append(' ').append(instance.tiers());
+      results.append(' ').append(instance.planning()).append('\n');
     }
     var timeline = run.timeline();
     for (int span = 0; span < timeline.spans(); span++) {
-      told.append(timeline.waiting(span)).append(' ').append(timeline.running(span)).append('\n');
+      results
+          .append(timeline.waiting(span))
+          .append(' ')
+          .append(timeline.running(span))
+          .append('\n');
     }
     var scale = new Summary.Scale(4, 1000, Goodput.Targets.NONE);
-    told.append(SummaryJson.write(Summary.of(run, scale)));
-    return told.toString().lines().collect(Collectors.toCollection(ArrayList::new));
+    results.append(SummaryJson.write(Summary.of(run, scale)));
+    return results.toString().lines().collect(Collectors.toCollection(ArrayList::new));
   }
 
   /** In bursts, so that much happens at the same time, and much in between. */

@@ -82,20 +82,20 @@ class SimulatedTurnsTest {
   private static final TurnRules RESERVED = TurnRules.DEFAULT.withBounds(AT_ONCE, 1, 1);
   private static final TurnRules RESERVED_TWO = TurnRules.DEFAULT.withBounds(AT_ONCE, 2, 1);
 
-  private static List<Request> requests(Case asked, SloClass sloClass, double load, long seed) {
+  private static List<Request> requests(Case testCase, SloClass sloClass, double load, long seed) {
     var random = new SplittableRandom(seed);
     var caller = new TraceCaller("", sloClass.label());
     var requests = new ArrayList<Request>();
     double nanos = 0;
     for (int i = 0; i < REQUESTS * load; i++) {
-      nanos += -Math.log(1 - random.nextDouble()) * asked.fullNanos / load;
+      nanos += -Math.log(1 - random.nextDouble()) * testCase.fullNanos / load;
       var content = Content.unique(sloClass.queuePriority() * 1_000_000 + i + 1);
       requests.add(
           new Request(
               sloClass.label() + i,
               (long) nanos,
-              asked.promptTokens / 2 + random.nextInt(asked.promptTokens),
-              asked.answerTokens,
+              testCase.promptTokens / 2 + random.nextInt(testCase.promptTokens),
+              testCase.answerTokens,
               content,
               caller,
               Turn.ALONE,
@@ -104,9 +104,9 @@ class SimulatedTurnsTest {
     return requests;
   }
 
-  private static RunResult run(Case asked, List<Request> requests, TurnRules turns) {
+  private static RunResult run(Case testCase, List<Request> requests, TurnRules turns) {
     requests.sort(Comparator.comparingLong(Request::arrivalNanos));
-    var instance = Clusters.alone(Clusters.engine(AT_ONCE, asked.stepTokensMax), 12_000, 16);
+    var instance = Clusters.alone(Clusters.engine(AT_ONCE, testCase.stepTokensMax), 12_000, 16);
     var spec = Clusters.of(Collections.nCopies(ENGINES, Role.BOTH), instance, "balanced", "never");
     var routing = spec.routing();
     var queue = new QueueLimits(100_000, 100_000, PATIENCE, turns);
@@ -120,7 +120,7 @@ class SimulatedTurnsTest {
             routing.signalInterval(),
             routing.awareness());
     var cluster = ClusterSpec.apart(spec.roles(), spec.instance(), flowing, spec.handOver());
-    return new Simulator(cluster, asked.model, Workload.open(requests.iterator())).run(_ -> {});
+    return new Simulator(cluster, testCase.model, Workload.open(requests.iterator())).run(_ -> {});
   }
 
   private static long firstTokenP90(RunResult run, SloClass sloClass) {
@@ -145,8 +145,8 @@ class SimulatedTurnsTest {
       this.seeds = seeds;
     }
 
-    void add(Case asked, List<Request> both, double alone) {
-      var run = run(asked, both, turns);
+    void add(Case testCase, List<Request> both, double alone) {
+      var run = run(testCase, both, turns);
       slower += firstTokenP90(run, CRITICAL) / alone / seeds;
       seconds += run.endMicros() / 1e6 / seeds;
       // Nobody starves: all are served in the end.
@@ -160,14 +160,14 @@ class SimulatedTurnsTest {
   }
 
   /** Returns what each of the rules does to the important class. */
-  private static List<Effect> effects(Case asked, int seeds, TurnRules... rules) {
+  private static List<Effect> effects(Case testCase, int seeds, TurnRules... rules) {
     var effects = Arrays.stream(rules).map(each -> new Effect(each, seeds)).toList();
     for (long seed = 1; seed <= seeds; seed++) {
-      var important = requests(asked, CRITICAL, 0.4, seed);
-      double alone = firstTokenP90(run(asked, important, BOUND), CRITICAL);
-      var both = requests(asked, CRITICAL, 0.4, seed);
-      both.addAll(requests(asked, SloClass.BATCH, 1.1, seed + 100));
-      for (var each : effects) each.add(asked, both, alone);
+      var important = requests(testCase, CRITICAL, 0.4, seed);
+      double alone = firstTokenP90(run(testCase, important, BOUND), CRITICAL);
+      var both = requests(testCase, CRITICAL, 0.4, seed);
+      both.addAll(requests(testCase, SloClass.BATCH, 1.1, seed + 100));
+      for (var each : effects) each.add(testCase, both, alone);
     }
     return effects;
   }
@@ -206,10 +206,10 @@ class SimulatedTurnsTest {
   }
 
   @Test
-  void theEnginesAreAsBusyAsTheOtherTestSays() {
-    var asked = Case.SHORT;
-    var all = requests(asked, SloClass.STANDARD, 4, 1);
-    double perRequest = run(asked, all, BOUND).endMicros() * 1_000.0 / all.size();
-    assertThat(perRequest).isBetween(0.9 * asked.fullNanos, 1.1 * asked.fullNanos);
+  void theEnginesAreAsBusyAsTheOtherTestAssumes() {
+    var testCase = Case.SHORT;
+    var all = requests(testCase, SloClass.STANDARD, 4, 1);
+    double perRequest = run(testCase, all, BOUND).endMicros() * 1_000.0 / all.size();
+    assertThat(perRequest).isBetween(0.9 * testCase.fullNanos, 1.1 * testCase.fullNanos);
   }
 }

@@ -35,7 +35,11 @@ final class UnlikeGroupsTest {
         run(
             "balanced",
             groups,
-            List.of(ask(0, "a", 800), ask(1, "b", 800), ask(2, "c", 800), ask(3, "b", 800)));
+            List.of(
+                request(0, "a", 800),
+                request(1, "b", 800),
+                request(2, "c", 800),
+                request(3, "b", 800)));
     assertThat(run.requests()).extracting(RequestResult::instance).containsExactly(0, 1, -1, 1);
     assertThat(run.requests())
         .extracting(RequestResult::ending)
@@ -59,7 +63,7 @@ final class UnlikeGroupsTest {
     var late = LinearModel.of(List.of(5000.0, 0.0, 0.0), List.of(100.0, 1.0, 1.0));
     var groups = new ArrayList<>(List.of(group("soon", "a", 1, 100, 1)));
     groups.add(new ClusterSpec.Group("late", "b", 1, Role.BOTH, 0, INSTANCE, late));
-    var run = run("balanced", groups, List.of(ask(0, "a", 800), ask(1, "b", 800)));
+    var run = run("balanced", groups, List.of(request(0, "a", 800), request(1, "b", 800)));
     assertThat(run.requests()).extracting(RequestResult::ttftMicros).containsExactly(900L, 5900L);
   }
 
@@ -67,7 +71,7 @@ final class UnlikeGroupsTest {
   void oneGroupIsAFleetOfEqualEngines() {
     var requests = new ArrayList<Request>();
     var random = new SplittableRandom(5);
-    for (int i = 0; i < 300; i++) requests.add(ask(i, "", 1 + random.nextInt(3000)));
+    for (int i = 0; i < 300; i++) requests.add(request(i, "", 1 + random.nextInt(3000)));
     var latency = model(500, 2);
     var equal = Clusters.of(List.of(Role.BOTH, Role.BOTH), INSTANCE, "balanced", "never");
     var expected = new Simulator(equal, latency, open(requests)).run(_ -> {});
@@ -80,7 +84,7 @@ final class UnlikeGroupsTest {
   @Test
   void theRouterLearnsWhoIsFastAndSendsItMore() {
     var requests = new ArrayList<Request>();
-    for (int i = 0; i < 400; i++) requests.add(ask(i * 5, "a", 2000));
+    for (int i = 0; i < 400; i++) requests.add(request(i * 5, "a", 2000));
     var groups = List.of(group("slow", "a", 1, 500, 8), group("fast", "a", 1, 500, 2));
     var run = run("balanced", groups, requests);
     var totals = Summary.of(run, new Summary.Scale(16, 1, Goodput.Targets.NONE)).groups();
@@ -97,7 +101,7 @@ final class UnlikeGroupsTest {
     var requests = new ArrayList<Request>();
     var random = new SplittableRandom(11);
     for (int i = 0; i < 4000; i++) {
-      requests.add(ask(i * 2, random.nextInt(3) == 0 ? "b" : "a", 100 + random.nextInt(1500)));
+      requests.add(request(i * 2, random.nextInt(3) == 0 ? "b" : "a", 100 + random.nextInt(1500)));
     }
     var groups =
         List.of(
@@ -141,7 +145,7 @@ final class UnlikeGroupsTest {
             new ClusterSpec.Group("out", "a", 1, Role.DECODE, bytes, instance, latency));
     var routing = Clusters.of(List.of(Role.BOTH), instance, "round-robin", "always").routing();
     var spec = ClusterSpec.mixed(groups, routing, Clusters.of(1, instance).handOver());
-    var run = new Simulator(spec, latency, open(List.of(ask(0, "a", 4096)))).run(_ -> {});
+    var run = new Simulator(spec, latency, open(List.of(request(0, "a", 4096)))).run(_ -> {});
     assertThat(run.requests().getFirst().prefillInstance()).isEqualTo(1);
     assertThat(run.requests().getFirst().instance()).isEqualTo(2);
     return run.requests().getFirst().ttftMicros();
@@ -167,14 +171,14 @@ final class UnlikeGroupsTest {
     return Workload.open(requests.iterator());
   }
 
-  private static Request ask(int millis, String model, int promptTokens) {
+  private static Request request(int millis, String model, int promptTokens) {
     return new Request(
         "request_" + millis + model,
         millis * 1_000_000L,
         promptTokens,
         3,
         Content.unique(millis),
-        TraceCaller.asking(model),
+        TraceCaller.ofModel(model),
         Turn.ALONE,
         0);
   }

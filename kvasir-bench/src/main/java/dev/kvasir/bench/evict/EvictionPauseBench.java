@@ -90,16 +90,16 @@ public final class EvictionPauseBench {
     int missing = conversation.blocks.size() - held.size();
     long begin = threads.getCurrentThreadCpuTime();
     var room = pool.allocate(missing).orElseThrow();
-    long taken = threads.getCurrentThreadCpuTime() - begin;
+    long elapsed = threads.getCurrentThreadCpuTime() - begin;
     for (var empty : room) held.add(empty.receive(conversation.blocks.get(held.size())));
     int count = held.size();
     int output = random.nextInt(OUTPUT_TOKENS_MAX);
     var end = new EndedRequest(conversation, count, count, output, ReturnHint.NONE);
     begin = threads.getCurrentThreadCpuTime();
     pool.ended(end);
-    taken += threads.getCurrentThreadCpuTime() - begin;
+    elapsed += threads.getCurrentThreadCpuTime() - begin;
     pool.release(held);
-    return taken;
+    return elapsed;
   }
 
   private Conversation next() {

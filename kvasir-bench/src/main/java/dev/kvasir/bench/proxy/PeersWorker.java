@@ -53,7 +53,7 @@ public final class PeersWorker {
   private final KvEventPublisher publisher;
   private final JsonTokenizer tokenizer;
   private final PromptTemplate template;
-  private long told;
+  private long published;
 
   private PeersWorker(ZContext sockets, Path folder) throws Exception {
     tokenizer = JsonTokenizer.read(folder);
@@ -179,7 +179,7 @@ public final class PeersWorker {
   }
 
   private void stream(Vertx vertx, HttpServerResponse response) {
-    tell();
+    publish();
     response
         .setChunked(true)
         .putHeader(HttpHeaders.CONTENT_TYPE, "text/event-stream; charset=utf-8");
@@ -196,18 +196,18 @@ public final class PeersWorker {
     vertx.runOnContext(_ -> send(vertx, response, left - 1));
   }
 
-  /** Some new blocks, as a stream leaves them behind, in the place of the oldest. */
-  private synchronized void tell() {
+  /** Publishes some new blocks, as a stream leaves them behind, in place of the oldest. */
+  private synchronized void publish() {
     var tokens = new int[BLOCKS * BLOCK_TOKENS];
-    Arrays.fill(tokens, (int) (told % 1_000));
+    Arrays.fill(tokens, (int) (published % 1_000));
     var place = new EngineEvent.Place("GPU", null);
     var events = new ArrayList<EngineEvent>();
-    if (told >= BLOCKS_MAX) {
-      events.add(new EngineEvent.Removed(hashes(told - BLOCKS_MAX), place, null));
+    if (published >= BLOCKS_MAX) {
+      events.add(new EngineEvent.Removed(hashes(published - BLOCKS_MAX), place, null));
     }
     events.add(
         new EngineEvent.Stored(
-            hashes(told),
+            hashes(published),
             null,
             tokens,
             BLOCK_TOKENS,
@@ -215,7 +215,7 @@ public final class PeersWorker {
             place,
             List.of(),
             new EngineEvent.Group(null, null, null)));
-    told += BLOCKS;
+    published += BLOCKS;
     publisher.publish(events);
   }
 

@@ -96,8 +96,8 @@ record ProxyProcess(Process process, int port, Path folder) implements AutoClose
       if (isReady()) return;
       Thread.sleep(50);
     }
-    var said = Files.readString(folder.resolve("log"));
-    throw new IllegalStateException(name + " does not serve: " + said);
+    var log = Files.readString(folder.resolve("log"));
+    throw new IllegalStateException(name + " does not serve: " + log);
   }
 
   private boolean isReady() {

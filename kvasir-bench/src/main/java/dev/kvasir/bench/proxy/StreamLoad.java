@@ -113,9 +113,9 @@ final class StreamLoad {
           .onSuccess(
               connected -> {
                 socket = connected;
-                connected.handler(bytes -> heard(connected, bytes));
+                connected.handler(bytes -> receive(connected, bytes));
                 connected.exceptionHandler(_ -> {});
-                ask(connected);
+                send(connected);
               });
     }
 
@@ -130,13 +130,13 @@ final class StreamLoad {
       left.countDown();
     }
 
-    private void ask(NetSocket socket) {
+    private void send(NetSocket socket) {
       isHead = true;
       sentNanos = System.nanoTime();
       socket.write(request);
     }
 
-    private void heard(NetSocket socket, Buffer bytes) {
+    private void receive(NetSocket socket, Buffer bytes) {
       if (isHead && !bytes.toString().startsWith("HTTP/1.1 200")) {
         refuse("no stream, but " + bytes);
         return;
@@ -148,9 +148,9 @@ final class StreamLoad {
         socket.close();
         left.countDown();
       } else if (pauseMillis == 0) {
-        ask(socket);
+        send(socket);
       } else {
-        loop.vertx.setTimer(pauseMillis, _ -> ask(socket));
+        loop.vertx.setTimer(pauseMillis, _ -> send(socket));
       }
     }
 

@@ -122,12 +122,12 @@ public final class TierDaemonBench {
     print("memcpy, " + threads + " threads", copies, copies);
     print("store into host memory", stores, copies);
     print("load from host memory", loads, copies);
-    double beside = 0;
-    for (int i = 0; i < ROUNDS; i++) beside += loads.get(i).cpu - copies.get(i).cpu;
+    double overhead = 0;
+    for (int i = 0; i < ROUNDS; i++) overhead += loads.get(i).cpu - copies.get(i).cpu;
     System.out.printf(
         Locale.ROOT,
         "load: %.1f us of a processor for a chunk besides copying (goal 15)%n",
-        beside / ROUNDS / CHUNKS * 1e6);
+        overhead / ROUNDS / CHUNKS * 1e6);
     System.out.printf(
         Locale.ROOT, "lookups: %,.0f a second of a processor (goal 100,000)%n", lookups);
     disk();

@@ -311,10 +311,10 @@ public final class CalibrateCommand implements Callable<Integer> {
     return inputs;
   }
 
-  private Calibration.Asked request(List<Calibration.Input> inputs) throws IOException {
+  private Calibration.Setup request(List<Calibration.Input> inputs) throws IOException {
     var written = file;
     var modelName = name.isEmpty() && written != null ? bare(written) : name;
-    return new Calibration.Asked(
+    return new Calibration.Setup(
         modelName,
         engine,
         model,

@@ -193,7 +193,7 @@ public record EnginesSettings(
   /** Loads the model to what computes. */
   public LoadedModel load(Path folder) throws IOException {
     if (device == Device.CPU) return onProcessor(folder);
-    var answer = CudaDriver.ask(CudaDriver.LIBRARY);
+    var answer = CudaDriver.probe(CudaDriver.LIBRARY);
     if (device == Device.GPU) return onGpu(answer, folder);
     if (!(answer instanceof CudaAnswer.Answered ready) || ready.gpus().isEmpty()) {
       return onProcessor(folder);

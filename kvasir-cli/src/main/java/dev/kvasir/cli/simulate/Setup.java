@@ -197,7 +197,8 @@ final class Setup {
     if (share == 0) return trace;
     var requests = new ArrayList<Request>();
     trace.forEachRemaining(requests::add);
-    return HintOracle.tell(requests, blockTokens, share, deployment.simulation().seedOrDefault())
+    return HintOracle.addHints(
+            requests, blockTokens, share, deployment.simulation().seedOrDefault())
         .iterator();
   }
 

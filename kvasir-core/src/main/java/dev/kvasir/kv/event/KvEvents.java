@@ -7,7 +7,7 @@ import java.util.List;
 public final class KvEvents {
   private final List<KvSubscription> subscriptions = new ArrayList<>();
   private long published;
-  private boolean heard;
+  private boolean observed;
 
   /**
    * Begins to listen: at most {@code eventsMax} events wait to be read, older ones are dropped.
@@ -19,7 +19,7 @@ public final class KvEvents {
     if (eventsMax < 1) throw new IllegalArgumentException(eventsMax + " events at most");
     var subscription = new KvSubscription(this, eventsMax, published, ready);
     subscriptions.add(subscription);
-    heard = true;
+    observed = true;
     return subscription;
   }
 
@@ -28,9 +28,9 @@ public final class KvEvents {
     return published;
   }
 
-  /** Returns whether an event would be heard; if not, it need not be made. */
-  public boolean heard() {
-    return heard;
+  /** Returns whether somebody observes events; if not, none need be created. */
+  public boolean isObserved() {
+    return observed;
   }
 
   public void publish(KvEvent event) {
@@ -40,6 +40,6 @@ public final class KvEvents {
 
   void leave(KvSubscription subscription) {
     subscriptions.remove(subscription);
-    heard = !subscriptions.isEmpty();
+    observed = !subscriptions.isEmpty();
   }
 }

@@ -104,7 +104,7 @@ final class LineageEviction implements EvictionPolicy {
   }
 
   @Override
-  public boolean takesRuns() {
+  public boolean acceptsRuns() {
     return true;
   }
 
@@ -155,7 +155,7 @@ final class LineageEviction implements EvictionPolicy {
   @Override
   public int evict() {
     int slot = firstInLine();
-    if (slot == NONE) slot = takeFromAside();
+    if (slot == NONE) slot = removeFromAside();
     else line.remove(slot);
     if (slot == NONE) return NONE;
     rows[(slot << ROW_SHIFT) + CHILDREN] &= COUNT;
@@ -174,8 +174,8 @@ final class LineageEviction implements EvictionPolicy {
     rows[row + CHILDREN] = GONE;
   }
 
-  /** The next one all around: which of those that nobody can reach goes first matters little. */
-  private int takeFromAside() {
+  /** Removes the next unreachable block in turn, since their order matters little. */
+  private int removeFromAside() {
     int slot = aside.nextAround(hand);
     if (slot == NONE) return NONE;
     aside.remove(slot);

@@ -80,25 +80,25 @@ final class BlockOnboarding {
   /** Fails the waiting callers; the store still has the block's slots. */
   void giveUp() {
     overdue = true;
-    tell(null);
+    notifyWaiters(null);
   }
 
   /** Gives each waiting caller a hold of its own. */
   void reach() {
-    tell(held);
+    notifyWaiters(held);
     held.release();
   }
 
   /** The block comes no further; requests that wait continue without it. */
   void fall() {
     held.release();
-    tell(null);
+    notifyWaiters(null);
   }
 
-  private void tell(Block.@Nullable Registered block) {
-    var told = List.copyOf(waiting);
+  private void notifyWaiters(Block.@Nullable Registered block) {
+    var waiters = List.copyOf(waiting);
     waiting.clear();
-    for (var then : told) {
+    for (var then : waiters) {
       callbacks.run(() -> then.accept(block == null ? null : block.share()));
     }
   }

@@ -56,10 +56,10 @@ final class CancelSweeper {
     sweep(List.of(container));
   }
 
-  private void sweep(List<OffloadContainer> told) {
+  private void sweep(List<OffloadContainer> notified) {
     try {
       batches.sweep(this::end);
-      for (var container : told) {
+      for (var container : notified) {
         looked++;
         var outcome = end(container);
         if (outcome.isPresent() && containers.remove(container)) container.end(outcome.get());

@@ -210,9 +210,9 @@ public final class OffloadPipeline {
       OffloadPipeline further, TransferHandle handle, List<WeakBlock> blocks) {
     if (handle.isCancelRequested()) return;
     var hop = further.enqueueWhatFits(OffloadRequest.weak(blocks));
-    int taken = hop.map(one -> one.progress().submitted()).orElse(0);
+    int submitted = hop.map(one -> one.progress().submitted()).orElse(0);
     hop.ifPresent(handle::chain);
-    if (taken < blocks.size()) handle.refuseBelow(blocks.size() - taken);
+    if (submitted < blocks.size()) handle.refuseBelow(blocks.size() - submitted);
   }
 
   /** Passes on what has been moved. */

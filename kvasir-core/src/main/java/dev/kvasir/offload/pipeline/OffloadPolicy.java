@@ -120,10 +120,10 @@ public interface OffloadPolicy {
 
     @Override
     public void judge(Candidate candidate, Consumer<Verdict> answer) {
-      ask(0, candidate, answer);
+      evaluate(0, candidate, answer);
     }
 
-    private void ask(int at, Candidate candidate, Consumer<Verdict> answer) {
+    private void evaluate(int at, Candidate candidate, Consumer<Verdict> answer) {
       policies
           .get(at)
           .judge(
@@ -132,7 +132,7 @@ public interface OffloadPolicy {
                 if (verdict instanceof Verdict.Filter || at + 1 == policies.size()) {
                   answer.accept(verdict);
                 } else {
-                  ask(at + 1, candidate, answer);
+                  evaluate(at + 1, candidate, answer);
                 }
               });
     }

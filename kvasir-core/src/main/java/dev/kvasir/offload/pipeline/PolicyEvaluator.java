@@ -60,7 +60,7 @@ final class PolicyEvaluator {
     private final Deque<OffloadItem> undecided;
     private final List<OffloadItem> passed = new ArrayList<>();
     private final Runnable onCancel = this::cancel;
-    private @Nullable OffloadItem asked;
+    private @Nullable OffloadItem evaluated;
     private @Nullable Timer timer;
     private boolean running;
 
@@ -75,7 +75,7 @@ final class PolicyEvaluator {
       if (running) return;
       running = true;
       try {
-        while (asked == null && !undecided.isEmpty()) ask(undecided.remove());
+        while (evaluated == null && !undecided.isEmpty()) evaluate(undecided.remove());
       } catch (RuntimeException | Error failure) {
         callbacks.report(failure);
         fail("the policy threw " + failure);
@@ -83,22 +83,22 @@ final class PolicyEvaluator {
       } finally {
         running = false;
       }
-      if (asked == null && undecided.isEmpty()) finish();
+      if (evaluated == null && undecided.isEmpty()) finish();
     }
 
-    private void ask(OffloadItem item) {
-      asked = item;
+    private void evaluate(OffloadItem item) {
+      evaluated = item;
       var known = facts.apply(item.hash());
       boolean isOnItsWay = container.precondition().state() == Precondition.State.PENDING;
       var candidate = isOnItsWay ? known.landed() : known;
       policy.judge(candidate, verdict -> answered(item, candidate, verdict));
-      if (asked != null) timer = loop.after(timeout, () -> timedOut(item, candidate));
+      if (evaluated != null) timer = loop.after(timeout, () -> timedOut(item, candidate));
     }
 
     private void answered(OffloadItem item, OffloadPolicy.Candidate candidate, Verdict verdict) {
       // An answer that comes after the timeout or the cancellation is ignored.
-      if (asked != item) return;
-      asked = null;
+      if (evaluated != item) return;
+      evaluated = null;
       if (timer != null) timer.cancel();
       timer = null;
       switch (verdict) {
@@ -115,7 +115,7 @@ final class PolicyEvaluator {
     }
 
     private void timedOut(OffloadItem item, OffloadPolicy.Candidate candidate) {
-      if (asked != item) return;
+      if (evaluated != item) return;
       answered(item, candidate, new Verdict.Filter("policy gave no answer in " + timeout));
     }
 
@@ -134,7 +134,7 @@ final class PolicyEvaluator {
     }
 
     private void end(BlockOutcome outcome) {
-      asked = null;
+      evaluated = null;
       undecided.clear();
       passed.clear();
       if (timer != null) timer.cancel();

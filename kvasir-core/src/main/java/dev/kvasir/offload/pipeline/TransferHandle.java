@@ -145,9 +145,9 @@ public final class TransferHandle {
     status = cancelled > 0 ? Status.CANCELLED : failed > 0 ? Status.FAILED : Status.COMPLETE;
     var end = new Result(id, status, ended);
     result = end;
-    var told = List.copyOf(listeners);
+    var notified = List.copyOf(listeners);
     listeners.clear();
-    for (var listener : told) callbacks.run(() -> listener.accept(end));
+    for (var listener : notified) callbacks.run(() -> listener.accept(end));
   }
 
   /** Number of blocks of a transfer by outcome, out of those submitted. */

@@ -49,7 +49,7 @@ public final class FlowRequest {
   @Nullable Submission submission;
 
   /** With the workers to be avoided. */
-  @Nullable RouteRequest asked;
+  @Nullable RouteRequest routeRequest;
 
   /** The places that it waits for. */
   @Nullable Places places;
@@ -115,9 +115,9 @@ public final class FlowRequest {
     return submission;
   }
 
-  RouteRequest asked() {
-    if (asked == null) throw new IllegalStateException("not submitted: " + this);
-    return asked;
+  RouteRequest routeRequest() {
+    if (routeRequest == null) throw new IllegalStateException("not submitted: " + this);
+    return routeRequest;
   }
 
   Places places() {

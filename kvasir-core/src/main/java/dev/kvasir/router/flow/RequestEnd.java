@@ -5,8 +5,8 @@ import dev.kvasir.router.Route;
 /**
  * End of a request, by its driver's account.
  *
- * @param promptTokens as the worker counted them, or {@link Route#UNTOLD}
- * @param cachedTokens of these, what the worker had cached, or {@link Route#UNTOLD}
+ * @param promptTokens as the worker counted them, or {@link Route#UNREPORTED}
+ * @param cachedTokens of these, what the worker had cached, or {@link Route#UNREPORTED}
  * @param outputTokens of the answer
  */
 public record RequestEnd(Verdict verdict, int promptTokens, int cachedTokens, long outputTokens) {
@@ -22,7 +22,7 @@ public record RequestEnd(Verdict verdict, int promptTokens, int cachedTokens, lo
 
   /** The end of a request of which nothing more is known. */
   public static RequestEnd of(Verdict verdict) {
-    return new RequestEnd(verdict, Route.UNTOLD, Route.UNTOLD, 0);
+    return new RequestEnd(verdict, Route.UNREPORTED, Route.UNREPORTED, 0);
   }
 
   /** Prompt and answer together; the prompt by the given count where the worker told none. */

@@ -73,7 +73,7 @@ public final class RequestFlow {
   private static final Duration RETRY_MIN = Duration.ofSeconds(1);
   private static final Duration RETRY_MAX = Duration.ofSeconds(60);
 
-  private static final String NOBODY =
+  private static final String NO_WORKER_TEXT =
       "no worker that may take the request is ready; retry, and see /workers of the gateway";
 
   /** Interval at which workers are looked at again while requests wait for them to have room. */
@@ -195,7 +195,7 @@ public final class RequestFlow {
 
   private Step begin(FlowRequest request, Submission submission) {
     request.submission = submission;
-    request.asked = submission.route();
+    request.routeRequest = submission.route();
     request.number = submitted++;
     var refusal = refusal(request);
     if (refusal != null) return refuse(request, refusal);
@@ -206,15 +206,15 @@ public final class RequestFlow {
   }
 
   /** Gives the request its place in line. */
-  private void line(FlowRequest request, RouteRequest asked) {
-    request.rank = turns.rank(asked.sloClass());
+  private void line(FlowRequest request, RouteRequest routeRequest) {
+    request.rank = turns.rank(routeRequest.sloClass());
     request.places = places(request);
-    var target = turns.target(asked.sloClass());
+    var target = turns.target(routeRequest.sloClass());
     if (target.isPositive()) request.dueNanos = request.arrivedNanos + target.toNanos();
     request.place =
         switch (turns.order()) {
           case ARRIVAL -> 0;
-          case FAIR -> fairPlace(request, asked.promptTokens());
+          case FAIR -> fairPlace(request, routeRequest.promptTokens());
           // One without a target is to start while it has patience.
           case DEADLINE ->
               target.isPositive()
@@ -234,7 +234,7 @@ public final class RequestFlow {
   private Places places(FlowRequest request) {
     var able =
         turns.hasCaps() ? workers.able(request.submitted(), loop.nanos()) : List.<Integer>of();
-    return new Places(able, request.asked().sloClass());
+    return new Places(able, request.routeRequest().sloClass());
   }
 
   /** Returns whether there is room, and nobody before it who waits for the same. */
@@ -261,13 +261,14 @@ public final class RequestFlow {
   }
 
   private @Nullable Refusal refusal(FlowRequest request) {
-    var asked = request.asked();
-    var limit = keys.enter(request.caller, asked.promptTokens(), loop.nanos());
+    var routeRequest = request.routeRequest();
+    var limit = keys.enter(request.caller, routeRequest.promptTokens(), loop.nanos());
     if (limit != null) return limit;
     request.metered = true;
     var admission = settings.admission();
     if (admission == null) return null;
-    return admission.admit(asked, router.view(asked)) instanceof Rejected(String reason)
+    return admission.admit(routeRequest, router.view(routeRequest))
+            instanceof Rejected(String reason)
         ? new Refusal(Kind.NOT_ADMITTED, reason, RETRY_MIN)
         : null;
   }
@@ -364,29 +365,29 @@ public final class RequestFlow {
     if (!lacking.isEmpty() && lacking.size() == workers.entries().size()) {
       return refuse(request, Refusal.of(Kind.UNKNOWN_MODEL, model));
     }
-    for (int id : lacking) request.asked = request.asked().avoiding(id);
+    for (int id : lacking) request.routeRequest = request.routeRequest().avoiding(id);
     for (int id : workers.unable(request.submitted(), loop.nanos())) {
-      request.asked = request.asked().avoiding(id);
+      request.routeRequest = request.routeRequest().avoiding(id);
     }
     return place(request);
   }
 
   /** The request, to be sent only where there is room, if anywhere that is so. */
-  private RouteRequest withRoom(RouteRequest asked) {
-    if (!turns.hasCaps()) return asked;
-    var free = asked;
+  private RouteRequest withRoom(RouteRequest routeRequest) {
+    if (!turns.hasCaps()) return routeRequest;
+    var free = routeRequest;
     for (var entry : workers.entries()) {
-      if (isFull(entry.id(), asked.sloClass())) free = free.avoiding(entry.id());
+      if (isFull(entry.id(), routeRequest.sloClass())) free = free.avoiding(entry.id());
     }
-    return router.hasDecoder(free) ? free : asked;
+    return router.hasDecoder(free) ? free : routeRequest;
   }
 
   private Step place(FlowRequest request) {
     request.attempts++;
     var opened = open(request);
     if (opened.isEmpty()) {
-      var nobody = new Refusal(Kind.NO_WORKER, NOBODY, RETRY_MIN);
-      return refuse(request, request.failure == null ? nobody : request.failure);
+      var refusal = new Refusal(Kind.NO_WORKER, NO_WORKER_TEXT, RETRY_MIN);
+      return refuse(request, request.failure == null ? refusal : request.failure);
     }
     if (request.route == null) {
       if (inFlight == 0) forecast.begun(loop.nanos());
@@ -406,12 +407,12 @@ public final class RequestFlow {
    */
   private Optional<Route> open(FlowRequest request) {
     var doubted = workers.doubted(request.caller);
-    var asked = withRoom(request.asked());
-    if (doubted.isEmpty()) return router.open(asked);
-    var elsewhere = asked;
+    var routeRequest = withRoom(request.routeRequest());
+    if (doubted.isEmpty()) return router.open(routeRequest);
+    var elsewhere = routeRequest;
     for (int id : doubted) elsewhere = elsewhere.avoiding(id);
     var opened = router.open(elsewhere);
-    return opened.isEmpty() ? router.open(asked) : opened;
+    return opened.isEmpty() ? router.open(routeRequest) : opened;
   }
 
   /** A request that cannot be split is placed again, with only its decoder to choose from. */
@@ -419,7 +420,7 @@ public final class RequestFlow {
     boolean isSplittable = request.submitted().isSplittable();
     if (isSplittable || !(route.placement() instanceof Offload offload)) return route;
     route.close();
-    var alone = request.asked();
+    var alone = request.routeRequest();
     for (int id : router.instances()) {
       if (id != offload.decode()) alone = alone.avoiding(id);
     }
@@ -489,7 +490,7 @@ public final class RequestFlow {
       throw new IllegalStateException("prefill of nobody failed: " + request);
     }
     if (kind.isWorkersFault()) workers.failed(offload.prefill(), request.caller);
-    request.asked = request.asked().avoiding(offload.prefill());
+    request.routeRequest = request.routeRequest().avoiding(offload.prefill());
     if (isStrict()) return refuse(request, Refusal.of(Kind.FAILED, why));
     route.prefillFailed();
     return decode(request, Send.WHOLE);
@@ -512,7 +513,7 @@ public final class RequestFlow {
     if (kind.isInability()) request.unable = decoder;
     route.close();
     note(route);
-    request.asked = request.asked().avoiding(decoder);
+    request.routeRequest = request.routeRequest().avoiding(decoder);
     return place(request);
   }
 
@@ -563,7 +564,7 @@ public final class RequestFlow {
     request.state = State.OVER;
     var route = request.route;
     if (request.metered) {
-      int promptTokens = request.asked().promptTokens();
+      int promptTokens = request.routeRequest().promptTokens();
       long tokens = route == null ? 0 : end.tokens(promptTokens);
       keys.leave(request.caller, promptTokens, tokens);
       shares.charge(request.caller.tenant(), tokens - promptTokens);
@@ -571,7 +572,7 @@ public final class RequestFlow {
     if (request.counted) keys.end(request.caller);
     if (route != null) {
       if (isJudged) judge(request, route, end.verdict());
-      if (!route.isClosed()) route.told(end.promptTokens(), end.cachedTokens());
+      if (!route.isClosed()) route.updateUsage(end.promptTokens(), end.cachedTokens());
       route.close();
       inFlight--;
       forecast.ended(loop.nanos());

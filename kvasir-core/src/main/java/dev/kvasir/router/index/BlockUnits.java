@@ -557,7 +557,7 @@ public final class BlockUnits<K> {
     boolean spans = block.start() % unitTokens != 0;
     for (int i = 0; i < block.units.length; i++) {
       boolean needsMore = spans && i == 0;
-      tell(
+      report(
           block,
           i,
           needsMore ? block.whole & block.open : block.whole,
@@ -589,7 +589,7 @@ public final class BlockUnits<K> {
     return border >= parent.start() ? parent.whole : parent.whole & parent.open;
   }
 
-  private void tell(Block<K> block, int index, int before, int after) {
+  private void report(Block<K> block, int index, int before, int after) {
     if (before == after) return;
     var name = block.units[index];
     var holders = units.computeIfAbsent(name, _ -> new Holders());

@@ -35,7 +35,7 @@ public final class ChunkUnits<K> {
     private final BlockHash[] units;
 
     /** Tiers on which the index has it, as bits. */
-    private int told;
+    private int reportedTiers;
 
     Learned(@Nullable K parent, int tokens, BlockHash[] units) {
       this.parent = parent;
@@ -91,7 +91,7 @@ public final class ChunkUnits<K> {
   public void add(KvFeed.Target<KvEvent> worker) {
     workers.add(worker);
     for (var block : learned.values()) {
-      each(block.told, tier -> tell(worker, block, stored(tier)));
+      each(block.reportedTiers, tier -> report(worker, block, stored(tier)));
     }
   }
 
@@ -115,7 +115,7 @@ public final class ChunkUnits<K> {
     if (eldest == null) return;
     forgotten++;
     var block = eldest.getValue();
-    each(block.told, tier -> tellAll(block, removed(tier)));
+    each(block.reportedTiers, tier -> reportAll(block, removed(tier)));
   }
 
   /** The daemon has the chunk on the tier, once more if it had it already. */
@@ -164,9 +164,9 @@ public final class ChunkUnits<K> {
         key,
         chunk.tokens,
         block -> {
-          if ((block.told & bit) != 0) return;
-          block.told |= bit;
-          tellAll(block, stored(tier));
+          if ((block.reportedTiers & bit) != 0) return;
+          block.reportedTiers |= bit;
+          reportAll(block, stored(tier));
         });
   }
 
@@ -176,9 +176,9 @@ public final class ChunkUnits<K> {
         key,
         chunk.tokens,
         block -> {
-          if ((block.told & bit) == 0) return;
-          block.told &= ~bit;
-          tellAll(block, removed(tier));
+          if ((block.reportedTiers & bit) == 0) return;
+          block.reportedTiers &= ~bit;
+          reportAll(block, removed(tier));
         });
   }
 
@@ -194,23 +194,23 @@ public final class ChunkUnits<K> {
     }
   }
 
-  private interface Told {
+  private interface EventFactory {
     KvEvent of(BlockHash unit);
   }
 
-  private static Told stored(Tier tier) {
+  private static EventFactory stored(Tier tier) {
     return unit -> new KvEvent.Stored(tier, TokenBlock.named(unit, null, 0));
   }
 
-  private static Told removed(Tier tier) {
+  private static EventFactory removed(Tier tier) {
     return unit -> new KvEvent.Removed(tier, unit);
   }
 
-  private void tellAll(Learned<K> block, Told what) {
-    for (var worker : workers) tell(worker, block, what);
+  private void reportAll(Learned<K> block, EventFactory what) {
+    for (var worker : workers) report(worker, block, what);
   }
 
-  private static void tell(KvFeed.Target<KvEvent> worker, Learned<?> block, Told what) {
+  private static void report(KvFeed.Target<KvEvent> worker, Learned<?> block, EventFactory what) {
     for (var unit : block.units) worker.on(what.of(unit));
   }
 

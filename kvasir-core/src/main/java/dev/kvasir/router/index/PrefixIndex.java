@@ -20,7 +20,7 @@ import java.util.List;
 public final class PrefixIndex {
   private static final int TIERS = PrefixMatch.TIERS;
   private static final int DEVICE = Tier.DEVICE.level();
-  private static final int NOBODY = -1;
+  private static final int NO_PLACE = -1;
   private static final int STRIDES_AHEAD = 16;
 
   /** A row has, for each word of places, one word for each tier. */
@@ -41,7 +41,7 @@ public final class PrefixIndex {
   private @Nullable RecentBlocks[] routed = {};
 
   /** Places that send events, as bits. */
-  private long[] telling = {};
+  private long[] reporting = {};
 
   /** Places in use, as bits. */
   private long[] present = {};
@@ -72,9 +72,9 @@ public final class PrefixIndex {
     int places = more * Long.SIZE;
     int before = instanceAt.length;
     instanceAt = Arrays.copyOf(instanceAt, places);
-    Arrays.fill(instanceAt, before, places, NOBODY);
+    Arrays.fill(instanceAt, before, places, NO_PLACE);
     routed = Arrays.copyOf(routed, places);
-    telling = Arrays.copyOf(telling, more);
+    reporting = Arrays.copyOf(reporting, more);
     present = Arrays.copyOf(present, more);
     held = Arrays.copyOf(held, places * TIERS);
     grains = Arrays.copyOf(grains, places);
@@ -98,20 +98,20 @@ public final class PrefixIndex {
   /** Returns how many blocks it believes the instance to hold on the tier. */
   public long held(int instance, Tier tier) {
     int place = place(instance);
-    return place == NOBODY ? 0 : held[place * TIERS + tier.level()];
+    return place == NO_PLACE ? 0 : held[place * TIERS + tier.level()];
   }
 
   /** Returns whether it believes the instance to hold the block on the tier. */
   public boolean holds(int instance, Tier tier, BlockHash hash) {
     int place = place(instance);
     int row = table.find(hash);
-    return place != NOBODY && row != BlockTable.ABSENT && isSet(row, tier.level(), place);
+    return place != NO_PLACE && row != BlockTable.ABSENT && isSet(row, tier.level(), place);
   }
 
   /** The leading blocks of the prefix that the instance holds. */
   public CachedBlocks cached(int instance, List<BlockHash> prefix) {
     int place = place(instance);
-    return place == NOBODY ? CachedBlocks.NONE : match(prefix).at(place);
+    return place == NO_PLACE ? CachedBlocks.NONE : match(prefix).at(place);
   }
 
   /**
@@ -123,7 +123,7 @@ public final class PrefixIndex {
   public CachedBlocks usable(
       int instance, List<BlockHash> prefix, int promptTokens, int blockTokens) {
     int place = place(instance);
-    if (place == NOBODY) return CachedBlocks.NONE;
+    if (place == NO_PLACE) return CachedBlocks.NONE;
     return usable(place, match(prefix).at(place), prefix, promptTokens, blockTokens);
   }
 
@@ -146,30 +146,30 @@ public final class PrefixIndex {
   /** Cached tokens of the instance come in multiples of this number. */
   void grain(int instance, int tokens) {
     int place = place(instance);
-    if (place != NOBODY) grains[place] = tokens;
+    if (place != NO_PLACE) grains[place] = tokens;
   }
 
-  /** The same, as long as its events have not told. */
-  public void grainUntilTold(int instance, int tokens) {
+  /** Sets the grain of the instance until its events report one. */
+  public void assumeGrain(int instance, int tokens) {
     int place = place(instance);
-    if (place != NOBODY && grains[place] == 0) grains[place] = tokens;
+    if (place != NO_PLACE && grains[place] == 0) grains[place] = tokens;
   }
 
   /** The instance can continue only behind blocks that are named as ends. */
   void needsEnds(int instance) {
     int place = place(instance);
-    if (place != NOBODY && ends[place] == null) ends[place] = new BlockTable(table.capacity(), 0);
+    if (place != NO_PLACE && ends[place] == null) ends[place] = new BlockTable(table.capacity(), 0);
   }
 
   void end(int instance, BlockHash hash) {
     int place = place(instance);
-    var known = place == NOBODY ? null : ends[place];
+    var known = place == NO_PLACE ? null : ends[place];
     if (known != null && isAbsent(known, hash) && !known.isFull()) known.add(hash);
   }
 
   void noEnd(int instance, BlockHash hash) {
     int place = place(instance);
-    var known = place == NOBODY ? null : ends[place];
+    var known = place == NO_PLACE ? null : ends[place];
     if (known != null && !isAbsent(known, hash)) known.remove(known.find(hash));
   }
 
@@ -179,9 +179,9 @@ public final class PrefixIndex {
 
   /** Gives the instance a place; it holds nothing yet. */
   public int add(int instance) {
-    if (place(instance) != NOBODY) throw new IllegalArgumentException(instance + " is known");
-    int place = place(NOBODY);
-    if (place == NOBODY) {
+    if (place(instance) != NO_PLACE) throw new IllegalArgumentException(instance + " is known");
+    int place = place(NO_PLACE);
+    if (place == NO_PLACE) {
       place = instanceAt.length;
       widen(2 * words);
     }
@@ -193,18 +193,18 @@ public final class PrefixIndex {
   /** Forgets the instance; events that come later for it are ignored. */
   public void remove(int instance) {
     int place = place(instance);
-    if (place == NOBODY) throw new IllegalArgumentException(instance + " is not known");
+    if (place == NO_PLACE) throw new IllegalArgumentException(instance + " is not known");
     forget(instance);
     grains[place] = 0;
-    instanceAt[place] = NOBODY;
+    instanceAt[place] = NO_PLACE;
     present[place / Long.SIZE] &= ~(1L << place);
-    telling[place / Long.SIZE] &= ~(1L << place);
+    reporting[place / Long.SIZE] &= ~(1L << place);
   }
 
   /** Forgets what the instance held, because it was restarted or its state is unknown. */
   public void forget(int instance) {
     int place = place(instance);
-    if (place == NOBODY) return;
+    if (place == NO_PLACE) return;
     routed[place] = null;
     ends[place] = null;
     long left = 0;
@@ -223,7 +223,7 @@ public final class PrefixIndex {
   /** Forgets what was routed to the instance; of one that sends events, those stay. */
   public void forgetRouted(int instance) {
     int place = place(instance);
-    if (place != NOBODY && routed[place] != null) forget(instance);
+    if (place != NO_PLACE && routed[place] != null) forget(instance);
   }
 
   /** Takes in all that an instance reports at once; returns whether it is known. */
@@ -240,14 +240,14 @@ public final class PrefixIndex {
   /** Takes in what an instance reports; returns whether it is known. */
   public boolean on(int instance, KvEvent event) {
     int place = place(instance);
-    if (place == NOBODY) return false;
+    if (place == NO_PLACE) return false;
     // From now on it is known what it holds, and what it was sent is no longer evidence.
     if (routed[place] != null) {
       var continued = ends[place];
       forget(instance);
       ends[place] = continued;
     }
-    telling[place / Long.SIZE] |= 1L << place;
+    reporting[place / Long.SIZE] |= 1L << place;
     switch (event) {
       case KvEvent.Stored(var tier, var block) -> {
         int row = enter(block.hash());
@@ -355,8 +355,8 @@ public final class PrefixIndex {
    * @param cached how many of the prefix it was found to hold
    */
   public void sent(int place, List<BlockHash> prefix, int blocksMax, int cached, long nowNanos) {
-    boolean tells = (telling[place / Long.SIZE] & 1L << place) != 0;
-    if (tells) expect(place, prefix, cached, nowNanos);
+    boolean isReporting = (reporting[place / Long.SIZE] & 1L << place) != 0;
+    if (isReporting) expect(place, prefix, cached, nowNanos);
     else assume(place, prefix, blocksMax);
   }
 
@@ -486,6 +486,6 @@ public final class PrefixIndex {
     for (int place = 0; place < instanceAt.length; place++) {
       if (instanceAt[place] == instance) return place;
     }
-    return NOBODY;
+    return NO_PLACE;
   }
 }

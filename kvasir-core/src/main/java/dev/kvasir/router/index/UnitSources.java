@@ -28,7 +28,7 @@ public final class UnitSources {
   private final BlockUnits.Target target;
 
   /** Sources that reported a unit, as bits for each tier but the engine's own memory. */
-  private final Map<BlockHash, byte[]> told = new LinkedHashMap<>();
+  private final Map<BlockHash, byte[]> reported = new LinkedHashMap<>();
 
   public UnitSources(BlockUnits.Target target) {
     this.target = target;
@@ -39,14 +39,14 @@ public final class UnitSources {
     return new BlockUnits.Target() {
       @Override
       public void on(KvEvent event) {
-        take(OWN, event);
+        apply(OWN, event);
       }
 
       @Override
       public void forget() {
         target.forget();
         drop(OWN);
-        told.forEach(UnitSources.this::repeat);
+        reported.forEach(UnitSources.this::repeat);
       }
 
       @Override
@@ -76,19 +76,19 @@ public final class UnitSources {
     return new KvFeed.Target<>() {
       @Override
       public void on(KvEvent event) {
-        take(BELOW, event);
+        apply(BELOW, event);
       }
 
       @Override
       public void forget() {
-        for (var unit : List.copyOf(told.keySet())) {
-          for (var tier : Tier.values()) take(BELOW, new KvEvent.Removed(tier, unit));
+        for (var unit : List.copyOf(reported.keySet())) {
+          for (var tier : Tier.values()) apply(BELOW, new KvEvent.Removed(tier, unit));
         }
       }
     };
   }
 
-  private void take(int source, KvEvent event) {
+  private void apply(int source, KvEvent event) {
     switch (event) {
       case KvEvent.Stored(var tier, var block) -> {
         if (tier == Tier.DEVICE) target.on(event);
@@ -104,7 +104,7 @@ public final class UnitSources {
 
   /** Adds the source; returns whether none had reported the unit before. */
   private boolean add(int source, Tier tier, BlockHash unit) {
-    var sources = told.computeIfAbsent(unit, _ -> new byte[Tier.values().length]);
+    var sources = reported.computeIfAbsent(unit, _ -> new byte[Tier.values().length]);
     int before = sources[tier.level()];
     sources[tier.level()] |= (byte) source;
     return before == 0;
@@ -112,18 +112,18 @@ public final class UnitSources {
 
   /** Removes the source; returns whether none reports the unit any more. */
   private boolean remove(int source, Tier tier, BlockHash unit) {
-    var sources = told.get(unit);
+    var sources = reported.get(unit);
     if (sources == null || (sources[tier.level()] & source) == 0) return false;
     sources[tier.level()] &= (byte) ~source;
-    if (isBare(sources)) told.remove(unit);
+    if (isBare(sources)) reported.remove(unit);
     return sources[tier.level()] == 0;
   }
 
   private void drop(int source) {
-    for (var sources : told.values()) {
+    for (var sources : reported.values()) {
       for (int level = 0; level < sources.length; level++) sources[level] &= (byte) ~source;
     }
-    told.values().removeIf(UnitSources::isBare);
+    reported.values().removeIf(UnitSources::isBare);
   }
 
   private static boolean isBare(byte[] sources) {

@@ -41,7 +41,7 @@ public interface AdmissionPolicy {
       if (!bucket.has(request.promptTokens())) {
         return new Admission.Rejected("insufficient tokens");
       }
-      bucket.take(request.promptTokens());
+      bucket.consume(request.promptTokens());
       return Admission.ADMITTED;
     };
   }

@@ -59,15 +59,15 @@ public final class KeyMeter {
       if (tokensPart != null) tokensPart.resize((double) now.tokensPerMinute() / gateways);
     }
 
-    void takeRequests(int count) {
-      requests.take(count);
-      if (requestsPart != null) requestsPart.take(count);
+    void consumeRequests(int count) {
+      requests.consume(count);
+      if (requestsPart != null) requestsPart.consume(count);
       requestsTaken += count;
     }
 
-    void takeTokens(long count) {
-      tokens.take((double) count);
-      if (tokensPart != null) tokensPart.take((double) count);
+    void consumeTokens(long count) {
+      tokens.consume((double) count);
+      if (tokensPart != null) tokensPart.consume((double) count);
       tokensTaken += count;
     }
 
@@ -109,7 +109,7 @@ public final class KeyMeter {
     use.requests.fill(nowNanos);
     var refusal = refusal(bucket, 1, nowNanos, limits.requestsPerMinute(), "requests");
     if (refusal != null) return refusal;
-    use.takeRequests(1);
+    use.consumeRequests(1);
     use.concurrent++;
     concurrent++;
     changed(use);
@@ -145,8 +145,8 @@ public final class KeyMeter {
     var bucket = use.tokensPart == null ? use.tokens : use.tokensPart;
     use.tokens.fill(nowNanos);
     var refusal = refusal(bucket, promptTokens, nowNanos, limits.tokensPerMinute(), "tokens");
-    if (refusal == null) use.takeTokens(promptTokens);
-    else use.takeRequests(-1);
+    if (refusal == null) use.consumeTokens(promptTokens);
+    else use.consumeRequests(-1);
     changed(use);
     return refusal;
   }
@@ -175,7 +175,7 @@ public final class KeyMeter {
    */
   public void leave(FlowCaller caller, int promptTokens, long tokens) {
     var use = use(caller);
-    use.takeTokens(tokens - promptTokens);
+    use.consumeTokens(tokens - promptTokens);
     changed(use);
   }
 
@@ -220,8 +220,8 @@ public final class KeyMeter {
   public void elsewhere(KeyRow before, KeyRow row, long nowNanos) {
     var use = usedElsewhere(row, nowNanos);
     use.concurrentElsewhere -= before.concurrent();
-    use.requests.take((double) (row.requests() - before.requests()));
-    use.tokens.take((double) (row.tokens() - before.tokens()));
+    use.requests.consume((double) (row.requests() - before.requests()));
+    use.tokens.consume((double) (row.tokens() - before.tokens()));
   }
 
   /** Another gateway that has just come knows how much is left of a key. */
@@ -236,8 +236,8 @@ public final class KeyMeter {
     var use = usedElsewhere(row, nowNanos);
     double requests = row.limits().requestsPerMinute() - row.requestsLeft();
     double tokens = row.limits().tokensPerMinute() - row.tokensLeft();
-    use.requests.take(Math.min((double) row.requests(), requests));
-    use.tokens.take(Math.min((double) row.tokens(), tokens));
+    use.requests.consume(Math.min((double) row.requests(), requests));
+    use.tokens.consume(Math.min((double) row.tokens(), tokens));
   }
 
   private Use usedElsewhere(KeyRow row, long nowNanos) {

@@ -82,7 +82,7 @@ final class TokenBucket {
    * May take more than there is, which is then lacking, but never more than {@value DEBTS_MAX} full
    * buckets; a number below zero gives back.
    */
-  void take(double amount) {
+  void consume(double amount) {
     left = Math.max(left - amount, -DEBTS_MAX * capacity);
   }
 

@@ -129,8 +129,8 @@ public interface Scorer {
 
   /** The share that the instance found cached so far; one that reported nothing gets the middle. */
   private static double hitRate(InstanceView view) {
-    double told = view.signals().hitRate();
-    return told == EngineSignals.UNKNOWN ? 0.5 : told;
+    double reported = view.signals().hitRate();
+    return reported == EngineSignals.UNKNOWN ? 0.5 : reported;
   }
 
   private static int batchSize(InstanceView view) {

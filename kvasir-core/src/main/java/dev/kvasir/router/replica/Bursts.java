@@ -68,8 +68,8 @@ final class Bursts {
     delayNanos = delayNanos == 0 ? delay : delayNanos + (delay - delayNanos) / AVERAGED;
   }
 
-  /** Another gateway has so many requests more than before. */
-  void heard(int more, long nowNanos) {
+  /** Adds the requests that another gateway has more than before. */
+  void addRemote(int more, long nowNanos) {
     if (more <= 0 || delayNanos == 0) return;
     double age = nowNanos - begunNanos - delayNanos / 2;
     if (age <= 0) return;

@@ -75,7 +75,7 @@ public final class Replicas {
   private static final class Peer {
     final long epoch;
     long number;
-    long heardNanos;
+    long receivedNanos;
 
     /** Flag set while nothing is known yet of what it was asked. */
     boolean isNew = true;
@@ -101,7 +101,7 @@ public final class Replicas {
   /** Those that are not heard any more, for what they told of keys. */
   private final LinkedHashMap<String, Peer> lost = new LinkedHashMap<>();
 
-  private final Map<String, WorkerRow> told = new LinkedHashMap<>();
+  private final Map<String, WorkerRow> published = new LinkedHashMap<>();
   private final Map<String, String> homes = new LinkedHashMap<>();
 
   /** Workers on which something was booked, or closed, since the last message. */
@@ -118,7 +118,7 @@ public final class Replicas {
   private int lastKnown;
   private long echoNanos;
   private long sent;
-  private long heard;
+  private long received;
   private long homesDropped;
 
   public Replicas(
@@ -176,8 +176,8 @@ public final class Replicas {
     return sent;
   }
 
-  public long heard() {
-    return heard;
+  public long received() {
+    return received;
   }
 
   /** Homes of sessions that were not told, since there were too many at once. */
@@ -222,7 +222,7 @@ public final class Replicas {
     long lossNanos = settings.lossTime().toNanos();
     for (var name : List.copyOf(peers.keySet())) {
       // While nothing at all is heard, nobody else is gone.
-      if (echoNanos - peer(name).heardNanos > lossNanos) forget(name);
+      if (echoNanos - peer(name).receivedNanos > lossNanos) forget(name);
     }
     if (joined && loop.nanos() - echoNanos > lossNanos) goAlone();
     sendWhole(Kind.WHOLE);
@@ -256,41 +256,41 @@ public final class Replicas {
       var entry = workers.find(id);
       if (entry == null) continue;
       var row = row(entry);
-      var before = told.get(row.worker());
+      var before = published.get(row.worker());
       boolean isSame =
           before != null
               && before.ejections() == row.ejections()
               && before.load().hasSameRequests(row.load());
       if (isSame) continue;
-      told.put(row.worker(), row);
+      published.put(row.worker(), row);
       rows.add(row);
     }
     changed.clear();
     var keys = new ArrayList<KeyRow>();
     meter.changedRows(loop.nanos(), keys::add);
     if (rows.isEmpty() && keys.isEmpty() && homes.isEmpty()) return;
-    publish(Kind.CHANGES, rows, keys, takenHomes());
+    publish(Kind.CHANGES, rows, keys, drainHomes());
   }
 
   private void sendWhole(Kind kind) {
     changed.clear();
-    told.clear();
+    published.clear();
     for (var entry : workers.entries()) {
       var row = row(entry);
-      told.put(row.worker(), row);
+      published.put(row.worker(), row);
     }
     var keys = new ArrayList<KeyRow>();
     meter.rows(loop.nanos(), keys::add);
-    var all = welcome ? allHomes() : takenHomes();
+    var all = welcome ? allHomes() : drainHomes();
     welcome = false;
-    publish(kind, List.copyOf(told.values()), keys, all);
+    publish(kind, List.copyOf(published.values()), keys, all);
   }
 
   private WorkerRow row(WorkerEntry<?> entry) {
     return new WorkerRow(entry.instance().name(), router.booked(entry.id()), entry.ownEjections());
   }
 
-  private List<Home> takenHomes() {
+  private List<Home> drainHomes() {
     var rows = new ArrayList<Home>(homes.size());
     homes.forEach((session, worker) -> rows.add(new Home(session, worker)));
     homes.clear();
@@ -322,16 +322,16 @@ public final class Replicas {
             settings.gateway(), settings.epoch(), sent, kind, terms, rows, keys, at));
   }
 
-  /** A message has come, perhaps its own. */
-  public void hear(ReplicaMessage message) {
-    heard++;
-    if (message.gateway().equals(settings.gateway())) hearOwn(message);
+  /** Handles a message, which may be its own. */
+  public void receive(ReplicaMessage message) {
+    received++;
+    if (message.gateway().equals(settings.gateway())) receiveOwn(message);
     else if (message.kind() == Kind.LEAVING) leaveOf(message);
-    else if (message.kind().isWhole()) hearWhole(message);
-    else hearChanges(message);
+    else if (message.kind().isWhole()) receiveWhole(message);
+    else receiveChanges(message);
   }
 
-  private void hearOwn(ReplicaMessage message) {
+  private void receiveOwn(ReplicaMessage message) {
     if (message.epoch() > settings.epoch()) {
       refuse(message.gateway(), "another gateway has this name; give each one its own");
       return;
@@ -343,7 +343,7 @@ public final class Replicas {
     joined = true;
     meter.unite();
     listener.joined();
-    tellAll(Kind.HELLO);
+    publishAll(Kind.HELLO);
   }
 
   private void leaveOf(ReplicaMessage message) {
@@ -352,7 +352,7 @@ public final class Replicas {
     refused.remove(message.gateway());
   }
 
-  private void hearWhole(ReplicaMessage message) {
+  private void receiveWhole(ReplicaMessage message) {
     if (!joined) return;
     var name = message.gateway();
     var known = peers.get(name);
@@ -374,31 +374,31 @@ public final class Replicas {
       if (isNew) peers.remove(name);
       return;
     }
-    take(peer, message);
+    apply(peer, message);
     boolean isHello = message.kind() == Kind.HELLO;
     welcome |= isHello;
-    if (isNew || isHello) tellAll(Kind.WHOLE);
+    if (isNew || isHello) publishAll(Kind.WHOLE);
     if (isNew) listener.came(name);
   }
 
-  /** One that has just come is to know all. */
-  private void tellAll(Kind kind) {
+  /** Publishes everything, for a gateway that has just joined. */
+  private void publishAll(Kind kind) {
     loop.execute(
         () -> {
           if (beating != null) sendWhole(kind);
         });
   }
 
-  private void hearChanges(ReplicaMessage message) {
+  private void receiveChanges(ReplicaMessage message) {
     var peer = peers.get(message.gateway());
     if (peer == null || peer.epoch != message.epoch() || message.number() <= peer.number) return;
-    take(peer, message);
+    apply(peer, message);
   }
 
-  private void take(Peer peer, ReplicaMessage message) {
+  private void apply(Peer peer, ReplicaMessage message) {
     boolean isFirst = peer.workers.isEmpty();
     peer.number = message.number();
-    peer.heardNanos = loop.nanos();
+    peer.receivedNanos = loop.nanos();
     if (message.kind().isWhole()) forgetMissing(peer, message);
     for (var row : message.workers()) {
       var before = peer.workers.put(row.worker(), row);
@@ -407,12 +407,12 @@ public final class Replicas {
         workers.ejectedElsewhere(row.worker(), loop.nanos());
       }
     }
-    for (var row : message.keys()) takeKey(peer, row);
+    for (var row : message.keys()) applyKey(peer, row);
     peer.isNew = false;
-    for (var home : message.homes()) takeHome(home);
+    for (var home : message.homes()) applyHome(home);
   }
 
-  private void takeKey(Peer peer, KeyRow row) {
+  private void applyKey(Peer peer, KeyRow row) {
     var before = peer.keys.put(row.key(), row);
     if (before != null) meter.elsewhere(before, row, loop.nanos());
     else if (peer.isNew) meter.knownElsewhere(row, loop.nanos());
@@ -429,10 +429,10 @@ public final class Replicas {
     }
     var idle = new LinkedHashMap<>(peer.keys);
     for (var row : whole.keys()) idle.remove(row.key());
-    for (var row : idle.values()) if (row.concurrent() > 0) takeKey(peer, row.idle());
+    for (var row : idle.values()) if (row.concurrent() > 0) applyKey(peer, row.idle());
   }
 
-  private void takeHome(Home home) {
+  private void applyHome(Home home) {
     if (home.worker().isEmpty()) {
       router.endedElsewhere(home.session());
       return;
@@ -450,7 +450,7 @@ public final class Replicas {
     var peer = peer(name);
     peers.remove(name);
     for (var row : peer.workers.values()) count(row.worker(), row.load(), BookedLoad.NONE);
-    for (var row : List.copyOf(peer.keys.values())) takeKey(peer, row.idle());
+    for (var row : List.copyOf(peer.keys.values())) applyKey(peer, row.idle());
     lost.remove(name);
     lost.put(name, peer);
     if (lost.size() > GATEWAYS_MAX) lost.pollFirstEntry();
@@ -475,7 +475,7 @@ public final class Replicas {
 
   /** One of the others has booked something else on the worker than before. */
   private void count(String name, BookedLoad before, BookedLoad now) {
-    bursts.heard(now.inFlight() - before.inFlight(), loop.nanos());
+    bursts.addRemote(now.inFlight() - before.inFlight(), loop.nanos());
     var sum = sums.getOrDefault(name, BookedLoad.NONE).minus(before).plus(now);
     if (sum.equals(BookedLoad.NONE)) sums.remove(name);
     else sums.put(name, sum);

@@ -163,13 +163,13 @@ public record TurnRules(
    * Returns whether a worker is to be given no request of that class for now.
    *
    * @param load what is with it
-   * @param told what it told of itself lately; what it did not tell bounds nothing
+   * @param signals what it reported lately; a signal that it did not report bounds nothing
    */
-  public boolean isFull(SloClass sloClass, Load load, EngineSignals told) {
+  public boolean isFull(SloClass sloClass, Load load, EngineSignals signals) {
     int places = workerInFlightMax - (rank(sloClass) <= rank(reservedFor) ? 0 : workerReserve);
     if (workerInFlightMax > 0 && load.inFlight() >= places) return true;
     if (workerPrefillsMax > 0 && load.prefills() >= workerPrefillsMax) return true;
-    if (workerWaitingMax > 0 && told.queueDepth() >= workerWaitingMax) return true;
-    return workerKvMax > 0 && told.kvUtilisation() >= workerKvMax;
+    if (workerWaitingMax > 0 && signals.queueDepth() >= workerWaitingMax) return true;
+    return workerKvMax > 0 && signals.kvUtilisation() >= workerKvMax;
   }
 }

@@ -34,18 +34,18 @@ final class AssumedSignals {
     int batches = 0;
     int usages = 0;
     for (int i = 0; i < instances.size(); i++) {
-      var told = instances.get(i).signals();
-      if (told.queueDepth() != EngineSignals.UNKNOWN) {
-        queue += told.queueDepth();
+      var reported = instances.get(i).signals();
+      if (reported.queueDepth() != EngineSignals.UNKNOWN) {
+        queue += reported.queueDepth();
         queues++;
       }
-      if (told.batchSize() != EngineSignals.UNKNOWN) {
-        batch += told.batchSize();
+      if (reported.batchSize() != EngineSignals.UNKNOWN) {
+        batch += reported.batchSize();
         foreign += instances.get(i).load().foreign();
         batches++;
       }
-      if (told.kvUtilisation() != EngineSignals.UNKNOWN) {
-        usage += told.kvUtilisation();
+      if (reported.kvUtilisation() != EngineSignals.UNKNOWN) {
+        usage += reported.kvUtilisation();
         usages++;
       }
     }
@@ -56,8 +56,8 @@ final class AssumedSignals {
     var filled = new InstanceView[instances.size()];
     for (int i = 0; i < filled.length; i++) {
       var instance = instances.get(i);
-      boolean isTold = instance.signals().batchSize() != EngineSignals.UNKNOWN;
-      var load = isTold ? instance.load() : instance.load().withForeign(foreignMean);
+      boolean isReported = instance.signals().batchSize() != EngineSignals.UNKNOWN;
+      var load = isReported ? instance.load() : instance.load().withForeign(foreignMean);
       filled[i] = instance.with(assumed(instance, queueMean, batchMean, usageMean), load);
     }
     return List.of(filled);
@@ -65,17 +65,17 @@ final class AssumedSignals {
 
   private static EngineSignals assumed(
       InstanceView instance, int queueMean, int batchMean, double usageMean) {
-    var told = instance.signals();
+    var reported = instance.signals();
     var load = instance.load();
-    boolean isQueueTold = told.queueDepth() != EngineSignals.UNKNOWN;
-    boolean isBatchTold = told.batchSize() != EngineSignals.UNKNOWN;
-    boolean isUsageTold = told.kvUtilisation() != EngineSignals.UNKNOWN;
+    boolean isQueueReported = reported.queueDepth() != EngineSignals.UNKNOWN;
+    boolean isBatchReported = reported.batchSize() != EngineSignals.UNKNOWN;
+    boolean isUsageReported = reported.kvUtilisation() != EngineSignals.UNKNOWN;
     return new EngineSignals(
-        isQueueTold ? told.queueDepth() : Math.max(queueMean, load.prefills()),
-        isBatchTold ? told.batchSize() : Math.max(batchMean, load.decodeStreams()),
-        isUsageTold ? told.kvUtilisation() : usageMean,
-        told.hitRate(),
-        told.freeBlocks(),
-        told.prefillTokens());
+        isQueueReported ? reported.queueDepth() : Math.max(queueMean, load.prefills()),
+        isBatchReported ? reported.batchSize() : Math.max(batchMean, load.decodeStreams()),
+        isUsageReported ? reported.kvUtilisation() : usageMean,
+        reported.hitRate(),
+        reported.freeBlocks(),
+        reported.prefillTokens());
   }
 }

@@ -185,9 +185,10 @@ public final class WorkerEntry<T> {
   }
 
   /** Returns whether nothing speaks against its answering the request. */
-  boolean isAble(Submission asked, long nowNanos) {
-    if (contextTokens > 0 && asked.contextTokens() > contextTokens) return false;
-    return asked.needs().isEmpty() || Collections.disjoint(asked.needs(), lacks(nowNanos));
+  boolean isAble(Submission submission, long nowNanos) {
+    if (contextTokens > 0 && submission.contextTokens() > contextTokens) return false;
+    return submission.needs().isEmpty()
+        || Collections.disjoint(submission.needs(), lacks(nowNanos));
   }
 
   void succeeded() {

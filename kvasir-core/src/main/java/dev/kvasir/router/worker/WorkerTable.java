@@ -140,13 +140,14 @@ public final class WorkerTable<T> {
   }
 
   /** The workers that cannot answer the request; none where no other could, so that one says so. */
-  public List<Integer> unable(Submission asked, long nowNanos) {
+  public List<Integer> unable(Submission submission, long nowNanos) {
     List<Integer> unable = List.of();
     boolean isAnyAble = false;
     for (int i = 0; i < entries.size(); i++) {
       var entry = entries.get(i);
-      boolean isThere = entry.availability() == Availability.READY && entry.serves(asked.model());
-      if (entry.isAble(asked, nowNanos)) {
+      boolean isThere =
+          entry.availability() == Availability.READY && entry.serves(submission.model());
+      if (entry.isAble(submission, nowNanos)) {
         isAnyAble |= isThere;
       } else {
         if (unable.isEmpty()) unable = new ArrayList<>();
@@ -160,14 +161,14 @@ public final class WorkerTable<T> {
    * The workers that may answer the request by all that is known of them, ready or not. Another
    * {@link #version} means that there may be others.
    */
-  public List<Integer> able(Submission asked, long nowNanos) {
-    var unable = unable(asked, nowNanos);
+  public List<Integer> able(Submission submission, long nowNanos) {
+    var unable = unable(submission, nowNanos);
     var able = new ArrayList<Integer>();
     for (int i = 0; i < entries.size(); i++) {
       var entry = entries.get(i);
       int id = entry.id();
-      if (!entry.instance().role().decodes() || !entry.serves(asked.model())) continue;
-      if (!unable.contains(id) && !asked.route().avoided().contains(id)) able.add(id);
+      if (!entry.instance().role().decodes() || !entry.serves(submission.model())) continue;
+      if (!unable.contains(id) && !submission.route().avoided().contains(id)) able.add(id);
     }
     return able;
   }
@@ -185,22 +186,23 @@ public final class WorkerTable<T> {
   }
 
   /** Returns whether a worker other than that one may be able to answer what it could not. */
-  public boolean isAnotherAble(int id, Submission asked, long nowNanos) {
+  public boolean isAnotherAble(int id, Submission submission, long nowNanos) {
     var refusing = find(id);
     int context = refusing == null ? 0 : refusing.contextTokens();
     for (var entry : entries) {
       boolean isThere = entry.id() != id && entry.availability() == Availability.READY;
-      if (!isThere || !entry.serves(asked.model()) || !entry.isAble(asked, nowNanos)) continue;
-      if (!asked.needs().isEmpty() || entry.contextTokens() > context) return true;
+      if (!isThere || !entry.serves(submission.model()) || !entry.isAble(submission, nowNanos))
+        continue;
+      if (!submission.needs().isEmpty() || entry.contextTokens() > context) return true;
     }
     return false;
   }
 
   /** The worker said no to a request that another one has answered. */
-  public void wasUnable(int id, Submission asked, long nowNanos) {
+  public void wasUnable(int id, Submission submission, long nowNanos) {
     var entry = find(id);
     if (entry == null) return;
-    for (var need : asked.needs()) {
+    for (var need : submission.needs()) {
       if (!entry.lacks(nowNanos).contains(need)) listener.lacks(entry, need);
       entry.lacks(need, nowNanos + LACK_TIME.toNanos());
       lackEndsNanos = Math.min(lackEndsNanos, nowNanos + LACK_TIME.toNanos());

@@ -62,14 +62,14 @@ class ContributingWalkTest {
   }
 
   private void compile() throws IOException {
-    var said = new StringWriter();
+    var output = new StringWriter();
     var compiler = ToolProvider.getSystemJavaCompiler();
     try (var files = compiler.getStandardFileManager(null, null, null);
         var sources = Files.list(folder)) {
       var units = files.getJavaFileObjectsFromPaths(sources.toList());
       var options = List.of("-d", folder.toString(), "-cp", classPath(), "-proc:none");
-      boolean done = compiler.getTask(said, files, null, options, null, units).call();
-      assertThat(done).as(said.toString()).isTrue();
+      boolean done = compiler.getTask(output, files, null, options, null, units).call();
+      assertThat(done).as(output.toString()).isTrue();
     }
   }
 

@@ -40,8 +40,8 @@ public abstract class ModelOrder {
   /** A request ends. */
   public void ended(EndedRequest end) {}
 
-  /** The caller of the request that ended with the block says so now. */
-  public void said(BlockHash last, ReturnHint hint) {}
+  /** Updates the return hint of the request that ended with that block. */
+  public void updateHint(BlockHash last, ReturnHint hint) {}
 
   public static ModelOrder of(EvictionKind kind, int slots, FrequencySketch sketch) {
     return switch (kind) {

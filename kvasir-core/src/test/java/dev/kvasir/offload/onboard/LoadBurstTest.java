@@ -52,8 +52,8 @@ class LoadBurstTest {
       return new BlockPool(settings, registry, new KvEvents());
     }
 
-    /** Asks for a prompt that is on the server alone. */
-    void ask(int blocks) {
+    /** Requests a prompt that is on the server alone. */
+    void request(int blocks) {
       for (int i = 0; i < blocks; i++) TestTiers.put(remote, names + i);
       int at = usable.size();
       usable.add(-1);
@@ -71,7 +71,7 @@ class LoadBurstTest {
   @Test
   void aPromptLongerThanTheQueueIsLoadedWhole() {
     var tiers = new Tiers(QUEUE, Duration.ofNanos(40_000));
-    tiers.ask(1_250);
+    tiers.request(1_250);
     loop.runFor(Duration.ofSeconds(20));
     assertThat(tiers.usable).containsExactly(1_250);
     assertThat(tiers.store.refused).isZero();
@@ -80,11 +80,11 @@ class LoadBurstTest {
   @Test
   void aBurstOnAHealthyServerIsServedAndOpensNoBreaker() {
     var tiers = new Tiers(QUEUE, Duration.ofNanos(156_000));
-    for (int i = 0; i < 40; i++) tiers.ask(200);
+    for (int i = 0; i < 40; i++) tiers.request(200);
     loop.runFor(Duration.ofSeconds(20));
     assertThat(tiers.usable).hasSize(40).containsOnly(200);
     assertThat(tiers.guarded.trips()).isZero();
-    tiers.ask(10);
+    tiers.request(10);
     loop.runFor(Duration.ofSeconds(1));
     assertThat(tiers.usable.getLast()).isEqualTo(10);
   }
@@ -92,7 +92,7 @@ class LoadBurstTest {
   @Test
   void longPromptsShareAStoreThatIsTooSlowForAllOfThem() {
     var tiers = new Tiers(QUEUE, Duration.ofMillis(2));
-    for (int i = 0; i < 8; i++) tiers.ask(1_000);
+    for (int i = 0; i < 8; i++) tiers.request(1_000);
     loop.runFor(Duration.ofMinutes(1));
     // Of 5,000 blocks that come in time, the first prompt had half a queue before the others came.
     assertThat(tiers.usable).allMatch(blocks -> blocks >= (5_000 - QUEUE / 2) / 8 - 32);
@@ -109,7 +109,7 @@ class LoadBurstTest {
           var tiers = new Tiers(queueMax, copy);
           int prompts = 1 + random.nextInt(40);
           int blocks = 1 + random.nextInt(Math.min(2_000, 12_000 / prompts));
-          for (int i = 0; i < prompts; i++) tiers.ask(blocks);
+          for (int i = 0; i < prompts; i++) tiers.request(blocks);
           loop.runFor(Duration.ofMinutes(2));
           assertThat(tiers.guarded.trips()).isZero();
           assertThat(tiers.store.refused).isZero();

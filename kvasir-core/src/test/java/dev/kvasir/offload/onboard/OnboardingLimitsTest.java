@@ -41,7 +41,7 @@ class OnboardingLimitsTest {
   }
 
   @Test
-  void whoeverAsksForAnOverdueBlockIsToldAtOnceAndNothingIsLoadedTwice() {
+  void requestForAnOverdueBlockIsAnsweredAtOnceAndNothingIsLoadedTwice() {
     TestTiers.put(tiers.host, 0);
     find(0, 1);
     tiers.passTime(TIMEOUT);

@@ -19,10 +19,10 @@ class OffloadPolicyTest {
   @Test
   void presenceFiltersWhatIsBelowOrOnItsWay() {
     var policy = OffloadPolicy.presence();
-    assertThat(ask(policy, FRESH)).isEqualTo(Verdict.PASS);
-    assertThat(ask(policy, new Candidate(TestTiers.hash(0), true, false, 0)))
+    assertThat(evaluate(policy, FRESH)).isEqualTo(Verdict.PASS);
+    assertThat(evaluate(policy, new Candidate(TestTiers.hash(0), true, false, 0)))
         .isEqualTo(new Verdict.Filter("already below"));
-    assertThat(ask(policy, new Candidate(TestTiers.hash(0), false, true, 0)))
+    assertThat(evaluate(policy, new Candidate(TestTiers.hash(0), false, true, 0)))
         .isEqualTo(new Verdict.Filter("already on its way"));
   }
 
@@ -60,9 +60,10 @@ class OffloadPolicyTest {
   @Test
   void frequencyPassesWhatWasUsedMoreOften() {
     var policy = OffloadPolicy.frequency(2);
-    assertThat(ask(policy, candidate(3))).isEqualTo(Verdict.PASS);
-    assertThat(ask(policy, candidate(2))).isEqualTo(new Verdict.Filter("used 2 times, not over 2"));
-    assertThat(ask(policy, candidate(Candidate.UNCOUNTED))).isEqualTo(Verdict.PASS);
+    assertThat(evaluate(policy, candidate(3))).isEqualTo(Verdict.PASS);
+    assertThat(evaluate(policy, candidate(2)))
+        .isEqualTo(new Verdict.Filter("used 2 times, not over 2"));
+    assertThat(evaluate(policy, candidate(Candidate.UNCOUNTED))).isEqualTo(Verdict.PASS);
     assertThatThrownBy(() -> OffloadPolicy.frequency(-1)).hasMessageStartingWith("uses -1");
   }
 
@@ -71,8 +72,8 @@ class OffloadPolicyTest {
     var slowDisk = new ReuseCost(Duration.ofMillis(1), Duration.ofMillis(3), Duration.ofMillis(2));
     var fastDisk =
         new ReuseCost(Duration.ofNanos(100_000), Duration.ofNanos(500_000), Duration.ofMillis(2));
-    assertThat(ask(OffloadPolicy.cost(fastDisk), FRESH)).isEqualTo(Verdict.PASS);
-    assertThat(ask(OffloadPolicy.cost(slowDisk), FRESH))
+    assertThat(evaluate(OffloadPolicy.cost(fastDisk), FRESH)).isEqualTo(Verdict.PASS);
+    assertThat(evaluate(OffloadPolicy.cost(slowDisk), FRESH))
         .isEqualTo(new Verdict.Filter("load PT0.003S a block, recompute PT0.002S"));
   }
 
@@ -87,16 +88,16 @@ class OffloadPolicyTest {
 
   @Test
   void allOfPassesWhatAllPassAndStopsAtTheFirstNo() {
-    var asked = new ArrayList<String>();
+    var consulted = new ArrayList<String>();
     var policy =
         OffloadPolicy.allOf(
             List.of(
-                noting(asked, "a", Verdict.PASS),
-                noting(asked, "b", new Verdict.Filter("b says no")),
-                noting(asked, "c", Verdict.PASS)));
-    assertThat(ask(policy, FRESH)).isEqualTo(new Verdict.Filter("b says no"));
-    assertThat(asked).containsExactly("a", "b");
-    assertThat(ask(OffloadPolicy.allOf(List.of()), FRESH)).isEqualTo(Verdict.PASS);
+                noting(consulted, "a", Verdict.PASS),
+                noting(consulted, "b", new Verdict.Filter("b says no")),
+                noting(consulted, "c", Verdict.PASS)));
+    assertThat(evaluate(policy, FRESH)).isEqualTo(new Verdict.Filter("b says no"));
+    assertThat(consulted).containsExactly("a", "b");
+    assertThat(evaluate(OffloadPolicy.allOf(List.of()), FRESH)).isEqualTo(Verdict.PASS);
   }
 
   @Test
@@ -115,7 +116,7 @@ class OffloadPolicyTest {
   }
 
   @Test
-  void slowPolicyThatAnswersInTimeIsHeard() {
+  void slowPolicyThatAnswersInTimeCounts() {
     var answers = new ArrayList<Consumer<Verdict>>();
     var tiers = new TestTiers(PipelineSettings.DEFAULT, (candidate, answer) -> answers.add(answer));
     var handle = tiers.offload(0, 1);
@@ -128,15 +129,15 @@ class OffloadPolicyTest {
     return new Candidate(TestTiers.hash(0), false, false, uses);
   }
 
-  private static OffloadPolicy noting(List<String> asked, String name, Verdict verdict) {
+  private static OffloadPolicy noting(List<String> consulted, String name, Verdict verdict) {
     return OffloadPolicy.of(
         candidate -> {
-          asked.add(name);
+          consulted.add(name);
           return verdict;
         });
   }
 
-  private static Verdict ask(OffloadPolicy policy, Candidate candidate) {
+  private static Verdict evaluate(OffloadPolicy policy, Candidate candidate) {
     var answers = new ArrayList<Verdict>();
     policy.judge(candidate, answers::add);
     assertThat(answers).hasSize(1);

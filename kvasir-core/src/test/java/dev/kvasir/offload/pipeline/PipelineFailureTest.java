@@ -38,17 +38,17 @@ class PipelineFailureTest {
   @Test
   void listenerThatThrowsIsReportedAndTheEdgeGoesOn() {
     var tiers = new TestTiers();
-    var heard = new ArrayList<TransferHandle.Status>();
+    var statuses = new ArrayList<TransferHandle.Status>();
     var first = tiers.offload(0, 8);
     first.whenDone(
         result -> {
           throw new Thrown("listener");
         });
-    first.whenDone(result -> heard.add(result.status()));
+    first.whenDone(result -> statuses.add(result.status()));
     var second = tiers.offload(10, 8);
     tiers.store.succeed();
     assertReported(tiers, "listener");
-    assertThat(heard).containsExactly(TransferHandle.Status.COMPLETE);
+    assertThat(statuses).containsExactly(TransferHandle.Status.COMPLETE);
     tiers.store.succeed();
     tiers.passTime(SOON);
     assertThat(second.status()).isEqualTo(TransferHandle.Status.COMPLETE);
@@ -185,30 +185,30 @@ class PipelineFailureTest {
 
   @Test
   void waiterThatThrowsKeepsNoOtherFromHearingThatAPreconditionIsMet() {
-    var heard = new ArrayList<String>();
+    var notifications = new ArrayList<String>();
     var precondition = new Precondition();
     precondition.whenSettled(throwing("first"));
     precondition.whenSettled(throwing("second"));
-    precondition.whenSettled(() -> heard.add("third"));
+    precondition.whenSettled(() -> notifications.add("third"));
     assertThatThrownBy(precondition::meet)
         .hasMessage("first")
         .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
-    assertThat(heard).containsExactly("third");
+    assertThat(notifications).containsExactly("third");
   }
 
   @Test
   void waiterThatThrowsKeepsNoOtherFromHearingOfACancellationOrOfTheEnd() {
-    var heard = new ArrayList<String>();
+    var notifications = new ArrayList<String>();
     var token = new CancellationToken();
     token.whenRequested(throwing("token"));
-    token.whenRequested(() -> heard.add("cancelled"));
+    token.whenRequested(() -> notifications.add("cancelled"));
     assertThatThrownBy(token::request).hasMessage("token");
     var settlement = new PendingTransfers();
     settlement.open();
     settlement.whenSettled(throwing("settlement"));
-    settlement.whenSettled(() -> heard.add("settled"));
+    settlement.whenSettled(() -> notifications.add("settled"));
     assertThatThrownBy(settlement::close).hasMessage("settlement");
-    assertThat(heard).containsExactly("cancelled", "settled");
+    assertThat(notifications).containsExactly("cancelled", "settled");
   }
 
   @Test

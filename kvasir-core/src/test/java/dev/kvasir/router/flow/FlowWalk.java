@@ -272,30 +272,30 @@ final class FlowWalk {
   /** Checks that, where targets are kept, nobody waits past the time its first token is due. */
   private void checkDue(Trial trial) {
     var turns = settings.queue().turns();
-    var target = turns.target(trial.request.asked().sloClass());
+    var target = turns.target(trial.request.routeRequest().sloClass());
     if (turns.late() == TurnRules.Late.WAIT || target.isZero()) return;
     long due = Math.max(trial.arrivedNanos + target.toNanos(), trial.waitedSinceNanos);
     assertThat(loop.nanos()).as("a request waits though it is late").isLessThanOrEqualTo(due);
   }
 
   /** No request is taken from the line while one before it waits that may go to the same. */
-  private void checkFirst(FlowRequest taken) {
+  private void checkFirst(FlowRequest chosen) {
     var turns = settings.queue().turns();
     for (var trial : trials) {
       var other = trial.request;
       if (other.state() != State.WAITING) continue;
-      if (!other.places().workers().equals(taken.places().workers())) continue;
-      int rank = turns.rank(other.asked().sloClass());
-      int ownRank = turns.rank(taken.asked().sloClass());
+      if (!other.places().workers().equals(chosen.places().workers())) continue;
+      int rank = turns.rank(other.routeRequest().sloClass());
+      int ownRank = turns.rank(chosen.routeRequest().sloClass());
       assertThat(rank).as("a lower priority goes first").isGreaterThanOrEqualTo(ownRank);
       if (rank == ownRank && turns.order() == TurnRules.Order.DEADLINE) {
-        assertThat(dueNanos(other)).isGreaterThanOrEqualTo(dueNanos(taken));
+        assertThat(dueNanos(other)).isGreaterThanOrEqualTo(dueNanos(chosen));
       }
     }
   }
 
   private long dueNanos(FlowRequest request) {
-    var target = settings.queue().turns().target(request.asked().sloClass());
+    var target = settings.queue().turns().target(request.routeRequest().sloClass());
     return trial(request).arrivedNanos
         + (target.isZero() ? settings.queue().patience() : target).toNanos();
   }
@@ -488,10 +488,10 @@ final class FlowWalk {
       refused++;
       sum.refused++;
       if (refusal.kind() == Refusal.Kind.QUEUE_FULL && wasWaiting) sum.displaced++;
-      loop.after(Duration.ofNanos(random.nextInt(2_000_000)), this::told);
+      loop.after(Duration.ofNanos(random.nextInt(2_000_000)), this::onRefused);
     }
 
-    private void told() {
+    private void onRefused() {
       over(RequestEnd.of(Verdict.NONE));
     }
 

@@ -50,8 +50,8 @@ final class LinesWalk {
   private final Router router;
   private final WorkerTable<String> table;
   private final RequestFlow flow;
-  private final List<Asked> asked = new ArrayList<>();
-  private final Set<Asked> waiting = new LinkedHashSet<>();
+  private final List<QueuedRequest> requests = new ArrayList<>();
+  private final Set<QueuedRequest> waiting = new LinkedHashSet<>();
 
   /** When a worker changed by itself last. */
   private long changedNanos = -LOOK.toNanos();
@@ -103,9 +103,9 @@ final class LinesWalk {
     change();
     while (loop.step()) {
       check();
-      if (asked.size() == REQUESTS && asked.stream().allMatch(each -> each.closed)) break;
+      if (requests.size() == REQUESTS && requests.stream().allMatch(each -> each.closed)) break;
     }
-    assertThat(asked).hasSize(REQUESTS).allMatch(each -> each.closed);
+    assertThat(requests).hasSize(REQUESTS).allMatch(each -> each.closed);
     assertThat(flow.inFlight() + flow.waiting() + flow.counted() + waiting.size()).isZero();
     for (int id : router.instances()) {
       var load = router.load(id);
@@ -117,8 +117,8 @@ final class LinesWalk {
   /** In bursts, so that some hundreds wait and then nobody. */
   private void arrive(int count) {
     if (count == REQUESTS) return;
-    var one = new Asked("tenant" + random.nextInt(3));
-    asked.add(one);
+    var one = new QueuedRequest("tenant" + random.nextInt(3));
+    requests.add(one);
     one.submit();
     boolean isBurst = count % 350 < 300;
     long nanos = random.nextInt(isBurst ? 300_000 : 40_000_000);
@@ -164,7 +164,7 @@ final class LinesWalk {
   }
 
   private boolean isPlace(FlowRequest request, int load) {
-    boolean isImportant = request.asked().sloClass() == SloClass.CRITICAL;
+    boolean isImportant = request.routeRequest().sloClass() == SloClass.CRITICAL;
     return load < turns.workerInFlightMax() - (isImportant ? 0 : turns.workerReserve());
   }
 
@@ -186,23 +186,23 @@ final class LinesWalk {
   }
 
   /** Nobody who goes before it waits for the place that it took. */
-  private void checkOrder(FlowRequest taken, int worker) {
+  private void checkOrder(FlowRequest chosen, int worker) {
     var entry = table.entry(worker);
-    assertThat(ables(taken)).contains(worker);
+    assertThat(ables(chosen)).contains(worker);
     if (loop.nanos() - changedNanos <= LOOK.toNanos()) return;
     for (var each : waiting) {
-      if (each.request == taken || !WaitingRequests.isBefore(each.request, taken)) continue;
+      if (each.request == chosen || !WaitingRequests.isBefore(each.request, chosen)) continue;
       assertThat(mayStart(each.request, entry, 1))
-          .as("%s overtakes %s", taken, each.request)
+          .as("%s overtakes %s", chosen, each.request)
           .isFalse();
     }
   }
 
-  private final class Asked extends IdleDriver {
+  private final class QueuedRequest extends IdleDriver {
     final FlowRequest request;
     boolean closed;
 
-    Asked(String tenant) {
+    QueuedRequest(String tenant) {
       request = new FlowRequest(new FlowCaller(tenant, tenant, KeyLimits.UNLIMITED), this);
     }
 

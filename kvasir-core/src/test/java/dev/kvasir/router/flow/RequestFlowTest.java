@@ -46,8 +46,8 @@ class RequestFlowTest {
           refusals.add(request);
           fleet.flow.over(request, RequestEnd.of(Verdict.NONE));
         };
-    var first = fleet.ask(Set.of(), 0, leaves);
-    for (int i = 0; i < WAITING; i++) fleet.ask(Set.of(), 0, leaves);
+    var first = fleet.submit(Set.of(), 0, leaves);
+    for (int i = 0; i < WAITING; i++) fleet.submit(Set.of(), 0, leaves);
     assertThat(fleet.flow.waiting()).isEqualTo(WAITING);
     fleet.table.drain(0);
     fleet.flow.over(first, RequestEnd.of(Verdict.NONE));
@@ -58,18 +58,18 @@ class RequestFlowTest {
   @Test
   void whatAWorkerIsUnableToDoIsTriedOnceElsewhereAndLearnt() {
     var fleet = new Fleet(3);
-    var asked = fleet.ask(Set.of(Need.TOOLS), 0);
-    int first = fleet.at(asked);
-    var again = fleet.flow.failed(asked, Leg.WHOLE, LegFailure.UNABLE, "no parser");
+    var request = fleet.submit(Set.of(Need.TOOLS), 0);
+    int first = fleet.at(request);
+    var again = fleet.flow.failed(request, Leg.WHOLE, LegFailure.UNABLE, "no parser");
     assertThat(again).isEqualTo(Step.Send.WHOLE);
-    int second = fleet.at(asked);
+    int second = fleet.at(request);
     assertThat(second).isNotEqualTo(first);
     // Nothing is learnt before another one has answered: the request may be wrong.
     assertThat(fleet.table.entry(first).lacks(loop.nanos())).isEmpty();
-    fleet.flow.over(asked, RequestEnd.of(Verdict.ANSWERED));
+    fleet.flow.over(request, RequestEnd.of(Verdict.ANSWERED));
     assertThat(fleet.table.entry(first).lacks(loop.nanos())).containsExactly(Need.TOOLS);
     for (int i = 0; i < 6; i++) {
-      assertThat(fleet.at(fleet.ask(Set.of(Need.TOOLS), 0))).isNotEqualTo(first);
+      assertThat(fleet.at(fleet.submit(Set.of(Need.TOOLS), 0))).isNotEqualTo(first);
     }
     assertThat(fleet.table.entry(first).failures()).isZero();
     loop.runFor(WorkerTable.LACK_TIME);
@@ -79,23 +79,23 @@ class RequestFlowTest {
   @Test
   void aRequestThatIsWrongEverywhereIsAnsweredByTheSecond() {
     var fleet = new Fleet(3);
-    var asked = fleet.ask(Set.of(Need.MEDIA), 0);
-    int first = fleet.at(asked);
-    fleet.flow.failed(asked, Leg.WHOLE, LegFailure.UNABLE, "no images");
-    var last = fleet.flow.failed(asked, Leg.WHOLE, LegFailure.UNABLE, "no images");
+    var request = fleet.submit(Set.of(Need.MEDIA), 0);
+    int first = fleet.at(request);
+    fleet.flow.failed(request, Leg.WHOLE, LegFailure.UNABLE, "no images");
+    var last = fleet.flow.failed(request, Leg.WHOLE, LegFailure.UNABLE, "no images");
     assertThat(last).isInstanceOf(Step.Refuse.class);
-    assertThat(asked.state()).isEqualTo(FlowRequest.State.REFUSED);
-    assertThat(asked.attempts()).isEqualTo(2);
+    assertThat(request.state()).isEqualTo(FlowRequest.State.REFUSED);
+    assertThat(request.attempts()).isEqualTo(2);
     assertThat(fleet.table.entry(first).lacks(loop.nanos())).isEmpty();
   }
 
   @Test
   void aRequestWithoutNeedsIsNotTriedElsewhereUnlessSomethingIsAbsent() {
     var fleet = new Fleet(2);
-    var plain = fleet.ask(Set.of(), 0);
+    var plain = fleet.submit(Set.of(), 0);
     fleet.flow.failed(plain, Leg.WHOLE, LegFailure.UNABLE, "a wrong field");
     assertThat(plain.state()).isEqualTo(FlowRequest.State.REFUSED);
-    var absent = fleet.ask(Set.of(), 0);
+    var absent = fleet.submit(Set.of(), 0);
     fleet.flow.failed(absent, Leg.WHOLE, LegFailure.ABSENT, "no such response");
     assertThat(absent.state()).isEqualTo(FlowRequest.State.DECODING);
   }
@@ -105,11 +105,11 @@ class RequestFlowTest {
     var fleet = new Fleet(2);
     fleet.table.serves(0, List.of("m"), 1_000);
     fleet.table.serves(1, List.of("m"), 4_000);
-    for (int i = 0; i < 4; i++) assertThat(fleet.at(fleet.ask(Set.of(), 2_000))).isEqualTo(1);
+    for (int i = 0; i < 4; i++) assertThat(fleet.at(fleet.submit(Set.of(), 2_000))).isEqualTo(1);
     // Somebody has to say that it is too long.
-    assertThat(fleet.ask(Set.of(), 9_000).state()).isEqualTo(FlowRequest.State.DECODING);
-    var counted = fleet.ask(Set.of(), 900);
-    while (fleet.at(counted) == 1) counted = fleet.ask(Set.of(), 900);
+    assertThat(fleet.submit(Set.of(), 9_000).state()).isEqualTo(FlowRequest.State.DECODING);
+    var counted = fleet.submit(Set.of(), 900);
+    while (fleet.at(counted) == 1) counted = fleet.submit(Set.of(), 900);
     fleet.flow.failed(counted, Leg.WHOLE, LegFailure.UNABLE, "the worker counts more tokens");
     assertThat(fleet.at(counted)).isEqualTo(1);
   }
@@ -140,16 +140,16 @@ class RequestFlowTest {
       }
     }
 
-    FlowRequest ask(Set<Need> needs, int contextTokens) {
-      return ask(needs, contextTokens, _ -> {});
+    FlowRequest submit(Set<Need> needs, int contextTokens) {
+      return submit(needs, contextTokens, _ -> {});
     }
 
-    FlowRequest ask(Set<Need> needs, int contextTokens, Consumer<FlowRequest> whenRefused) {
+    FlowRequest submit(Set<Need> needs, int contextTokens, Consumer<FlowRequest> whenRefused) {
       var caller = new Caller(whenRefused);
       caller.resume(flow.arrive(caller.request));
       var route = new RouteRequest("", 10, List.of(), SloClass.STANDARD, List.of());
-      var asked = new Submission("m", route, false, false, needs, contextTokens);
-      caller.resume(flow.submit(caller.request, asked));
+      var submission = new Submission("m", route, false, false, needs, contextTokens);
+      caller.resume(flow.submit(caller.request, submission));
       return caller.request;
     }
 

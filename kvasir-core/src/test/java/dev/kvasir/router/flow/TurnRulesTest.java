@@ -44,7 +44,7 @@ class TurnRulesTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final VirtualLoop loop = new VirtualLoop();
-  private final List<Asked> asked = new ArrayList<>();
+  private final List<QueuedRequest> requests = new ArrayList<>();
   private Router router;
   private WorkerTable<String> table;
   private RequestFlow flow;
@@ -95,27 +95,27 @@ class TurnRulesTest {
     return new ClassRule(sloClass, priority, Duration.ofMillis(millis));
   }
 
-  private Asked ask(String tenant, int tokens) {
-    return ask(tenant, tokens, SloClass.STANDARD, "");
+  private QueuedRequest submit(String tenant, int tokens) {
+    return submit(tenant, tokens, SloClass.STANDARD, "");
   }
 
-  private Asked ask(String tenant, int tokens, SloClass sloClass, String model) {
-    var request = new Asked(tenant);
-    asked.add(request);
+  private QueuedRequest submit(String tenant, int tokens, SloClass sloClass, String model) {
+    var request = new QueuedRequest(tenant);
+    requests.add(request);
     var route = new RouteRequest("", tokens, List.of(), sloClass, List.of());
     request.begin(new Submission(model, route, false, false, Submission.NO_NEEDS, 0));
     return request;
   }
 
-  private Asked askLong(String tenant, int contextTokens) {
-    var request = new Asked(tenant);
-    asked.add(request);
+  private QueuedRequest submitLong(String tenant, int contextTokens) {
+    var request = new QueuedRequest(tenant);
+    requests.add(request);
     var route = new RouteRequest("", 10, List.of(), SloClass.STANDARD, List.of());
     request.begin(new Submission("x", route, false, false, Submission.NO_NEEDS, contextTokens));
     return request;
   }
 
-  private void end(Asked request, int outputTokens) {
+  private void end(QueuedRequest request, int outputTokens) {
     flow.over(request.request, new RequestEnd(Verdict.ANSWERED, -1, -1, outputTokens));
   }
 
@@ -123,9 +123,11 @@ class TurnRulesTest {
   private Map<String, Integer> serve(int count) {
     var served = new TreeMap<String, Integer>();
     for (int i = 0; i < count; i++) {
-      var running = asked.stream().filter(each -> each.isRunning()).findFirst().orElseThrow();
+      var running = requests.stream().filter(each -> each.isRunning()).findFirst().orElseThrow();
       served.merge(
-          running.request.caller().tenant(), running.request.asked().promptTokens(), Integer::sum);
+          running.request.caller().tenant(),
+          running.request.routeRequest().promptTokens(),
+          Integer::sum);
       loop.runFor(Duration.ofMillis(1));
       end(running, 0);
     }
@@ -136,8 +138,8 @@ class TurnRulesTest {
   void tenantsGetTokensByTheirWeightsHoweverManyRequestsTheyMake() {
     open(1, 1, fair("a=3"));
     var random = new SplittableRandom(1);
-    for (int i = 0; i < 300; i++) ask("a", 100 + random.nextInt(100));
-    for (int i = 0; i < 600; i++) ask("b", 10 + random.nextInt(20));
+    for (int i = 0; i < 300; i++) submit("a", 100 + random.nextInt(100));
+    for (int i = 0; i < 600; i++) submit("b", 10 + random.nextInt(20));
     var served = serve(400);
     double ratio = (double) served.getOrDefault("a", 0) / served.getOrDefault("b", 0);
     assertThat(ratio).isBetween(2.8, 3.2);
@@ -146,18 +148,18 @@ class TurnRulesTest {
   @Test
   void theTokensOfAnswersCountToo() {
     open(1, 1, fair());
-    for (int i = 0; i < 100; i++) ask("talkative", 10);
-    for (int i = 0; i < 100; i++) ask("terse", 10);
+    for (int i = 0; i < 100; i++) submit("talkative", 10);
+    for (int i = 0; i < 100; i++) submit("terse", 10);
     int talkative = 0;
     for (int i = 0; i < 60; i++) {
-      var running = asked.stream().filter(each -> each.isRunning()).findFirst().orElseThrow();
+      var running = requests.stream().filter(each -> each.isRunning()).findFirst().orElseThrow();
       boolean isTalkative = running.request.caller().tenant().equals("talkative");
       talkative += isTalkative ? 1 : 0;
       end(running, isTalkative ? 90 : 0);
     }
     // What waits keeps its place, and what comes later begins behind the answers.
-    var later = ask("talkative", 10);
-    var other = ask("terse", 10);
+    var later = submit("talkative", 10);
+    var other = submit("terse", 10);
     assertThat(later.request.place).isGreaterThan(other.request.place);
     assertThat(talkative).isPositive();
   }
@@ -165,9 +167,9 @@ class TurnRulesTest {
   @Test
   void whoComesNewIsNotBehindAllThatAnotherHasInLine() {
     open(1, 1, fair());
-    for (int i = 0; i < 50; i++) ask("flood", 100);
+    for (int i = 0; i < 50; i++) submit("flood", 100);
     serve(10);
-    var newcomer = ask("new", 100);
+    var newcomer = submit("new", 100);
     serve(2);
     assertThat(newcomer.request.state()).isNotEqualTo(State.WAITING);
   }
@@ -175,8 +177,8 @@ class TurnRulesTest {
   @Test
   void withoutFairnessTheOrderOfArrivalCounts() {
     open(1, 1, TurnRules.DEFAULT);
-    for (int i = 0; i < 5; i++) ask("flood", 100);
-    var newcomer = ask("new", 100);
+    for (int i = 0; i < 5; i++) submit("flood", 100);
+    var newcomer = submit("new", 100);
     serve(4);
     assertThat(newcomer.request.state()).isEqualTo(State.WAITING);
   }
@@ -184,10 +186,10 @@ class TurnRulesTest {
   @Test
   void aRequestWaitsUntilAWorkerHasRoomAndGoesThere() {
     open(2, 100, capped(2, 0, 0));
-    for (int i = 0; i < 4; i++) assertThat(ask("a", 10).isRunning()).isTrue();
-    var fifth = ask("a", 10);
+    for (int i = 0; i < 4; i++) assertThat(submit("a", 10).isRunning()).isTrue();
+    var fifth = submit("a", 10);
     assertThat(fifth.request.state()).isEqualTo(State.WAITING);
-    var ended = asked.get(2);
+    var ended = requests.get(2);
     int worker = ended.worker();
     end(ended, 0);
     assertThat(fifth.isRunning()).isTrue();
@@ -197,11 +199,11 @@ class TurnRulesTest {
   @Test
   void whatWorkersTellOfTheirQueueAndMemoryBoundsWhatTheyAreGiven() {
     open(2, 100, capped(0, 3, 0.9));
-    router.tell(0, EngineSignals.of(3, 8, 0.5));
-    router.tell(1, EngineSignals.of(0, 8, 0.95));
-    var waits = ask("a", 10);
+    router.updateSignals(0, EngineSignals.of(3, 8, 0.5));
+    router.updateSignals(1, EngineSignals.of(0, 8, 0.95));
+    var waits = submit("a", 10);
     assertThat(waits.request.state()).isEqualTo(State.WAITING);
-    router.tell(0, EngineSignals.of(2, 8, 0.5));
+    router.updateSignals(0, EngineSignals.of(2, 8, 0.5));
     loop.runFor(Duration.ofMillis(50));
     assertThat(waits.isRunning()).isTrue();
     assertThat(waits.worker()).isZero();
@@ -212,10 +214,10 @@ class TurnRulesTest {
     open(2, 100, capped(1, 0, 0));
     table.serves(0, List.of("x"), 0);
     table.serves(1, List.of("y"), 0);
-    ask("a", 10, SloClass.STANDARD, "x");
-    var y = ask("a", 10, SloClass.STANDARD, "y");
-    var waitsForX = ask("a", 10, SloClass.STANDARD, "x");
-    var waitsForY = ask("a", 10, SloClass.STANDARD, "y");
+    submit("a", 10, SloClass.STANDARD, "x");
+    var y = submit("a", 10, SloClass.STANDARD, "y");
+    var waitsForX = submit("a", 10, SloClass.STANDARD, "x");
+    var waitsForY = submit("a", 10, SloClass.STANDARD, "y");
     end(y, 0);
     assertThat(waitsForY.isRunning()).isTrue();
     assertThat(waitsForX.request.state()).isEqualTo(State.WAITING);
@@ -226,11 +228,11 @@ class TurnRulesTest {
     open(2, 1_000, capped(2, 0, 0));
     table.serves(0, List.of("x"), 0);
     table.serves(1, List.of("y"), 0);
-    for (int i = 0; i < 300; i++) ask("a", 10, SloClass.STANDARD, "x");
-    var y = ask("a", 10, SloClass.STANDARD, "y");
+    for (int i = 0; i < 300; i++) submit("a", 10, SloClass.STANDARD, "x");
+    var y = submit("a", 10, SloClass.STANDARD, "y");
     assertThat(y.isRunning()).isTrue();
-    assertThat(ask("a", 10, SloClass.STANDARD, "y").isRunning()).isTrue();
-    var waitsForY = ask("a", 10, SloClass.STANDARD, "y");
+    assertThat(submit("a", 10, SloClass.STANDARD, "y").isRunning()).isTrue();
+    var waitsForY = submit("a", 10, SloClass.STANDARD, "y");
     assertThat(waitsForY.isRunning()).isFalse();
     end(y, 0);
     assertThat(waitsForY.isRunning()).isTrue();
@@ -240,9 +242,9 @@ class TurnRulesTest {
   @Test
   void placesThatAreKeptForAClassAreGivenToItHoweverManyOthersWait() {
     open(1, 1_000, TurnRules.DEFAULT.withBounds(3, 1, 0));
-    for (int i = 0; i < 300; i++) ask("a", 10);
+    for (int i = 0; i < 300; i++) submit("a", 10);
     assertThat(flow.waiting()).isEqualTo(298);
-    assertThat(ask("a", 10, SloClass.CRITICAL, "").isRunning()).isTrue();
+    assertThat(submit("a", 10, SloClass.CRITICAL, "").isRunning()).isTrue();
   }
 
   @Test
@@ -250,13 +252,13 @@ class TurnRulesTest {
     open(2, 1_000, capped(1, 0, 0));
     table.serves(0, List.of("x"), 1_000);
     table.serves(1, List.of("x"), 8_000);
-    var first = askLong("a", 5_000);
-    var second = askLong("a", 5_000);
+    var first = submitLong("a", 5_000);
+    var second = submitLong("a", 5_000);
     assertThat(first.worker()).isEqualTo(1);
     assertThat(second.request.state()).isEqualTo(State.WAITING);
-    assertThat(askLong("a", 500).isRunning()).isTrue();
+    assertThat(submitLong("a", 500).isRunning()).isTrue();
     // It can do more than before: whoever waits may go there now.
-    end(asked.getLast(), 0);
+    end(requests.getLast(), 0);
     table.serves(0, List.of("x"), 8_000);
     loop.runFor(Duration.ofMillis(20));
     assertThat(second.worker()).isZero();
@@ -270,21 +272,21 @@ class TurnRulesTest {
     open(2, 1_000, fair);
     table.serves(0, List.of("x"), 0);
     table.serves(1, List.of("y"), 0);
-    var running = ask("flood", 100, SloClass.STANDARD, "x");
-    for (int i = 0; i < 50; i++) ask("flood", 100, SloClass.STANDARD, "x");
-    for (int i = 0; i < 200; i++) end(ask("other", 1_000, SloClass.STANDARD, "y"), 0);
-    var newcomer = ask("new", 100, SloClass.STANDARD, "x");
+    var running = submit("flood", 100, SloClass.STANDARD, "x");
+    for (int i = 0; i < 50; i++) submit("flood", 100, SloClass.STANDARD, "x");
+    for (int i = 0; i < 200; i++) end(submit("other", 1_000, SloClass.STANDARD, "y"), 0);
+    var newcomer = submit("new", 100, SloClass.STANDARD, "x");
     end(running, 0);
-    end(asked.stream().filter(Asked::isRunning).findFirst().orElseThrow(), 0);
+    end(requests.stream().filter(QueuedRequest::isRunning).findFirst().orElseThrow(), 0);
     assertThat(newcomer.isRunning()).isTrue();
   }
 
   @Test
   void theMoreImportantClassIsBoundFirstThoughItCameLater() {
     open(1, 100, capped(1, 0, 0));
-    var running = ask("a", 10);
-    var batch = ask("a", 10, SloClass.BATCH, "");
-    var critical = ask("a", 10, SloClass.CRITICAL, "");
+    var running = submit("a", 10);
+    var batch = submit("a", 10, SloClass.BATCH, "");
+    var critical = submit("a", 10, SloClass.CRITICAL, "");
     end(running, 0);
     assertThat(critical.isRunning()).isTrue();
     assertThat(batch.request.state()).isEqualTo(State.WAITING);
@@ -293,13 +295,13 @@ class TurnRulesTest {
   @Test
   void someOfAWorkerIsKeptForTheMostImportantClass() {
     open(1, 100, TurnRules.DEFAULT.withBounds(3, 1, 0));
-    for (int i = 0; i < 2; i++) assertThat(ask("a", 10).isRunning()).isTrue();
-    var standard = ask("a", 10);
+    for (int i = 0; i < 2; i++) assertThat(submit("a", 10).isRunning()).isTrue();
+    var standard = submit("a", 10);
     assertThat(standard.isRunning()).isFalse();
-    assertThat(ask("a", 10, SloClass.CRITICAL, "").isRunning()).isTrue();
-    end(asked.getFirst(), 0);
+    assertThat(submit("a", 10, SloClass.CRITICAL, "").isRunning()).isTrue();
+    end(requests.getFirst(), 0);
     assertThat(standard.isRunning()).isFalse();
-    end(asked.get(1), 0);
+    end(requests.get(1), 0);
     assertThat(standard.isRunning()).isTrue();
   }
 
@@ -309,18 +311,18 @@ class TurnRulesTest {
         new TurnRules(
             Order.ARRIVAL, List.of(), List.of(), 2, 1, SloClass.STANDARD, 0, 0, 0, Late.WAIT);
     open(1, 100, kept);
-    assertThat(ask("a", 10, SloClass.BATCH, "").isRunning()).isTrue();
-    var batch = ask("a", 10, SloClass.BATCH, "");
+    assertThat(submit("a", 10, SloClass.BATCH, "").isRunning()).isTrue();
+    var batch = submit("a", 10, SloClass.BATCH, "");
     assertThat(batch.isRunning()).isFalse();
-    assertThat(ask("a", 10).isRunning()).isTrue();
+    assertThat(submit("a", 10).isRunning()).isTrue();
   }
 
   @Test
   void aWorkerThatPrefillsIsGivenNothingMoreUntilTheFirstToken() {
     open(1, 100, TurnRules.DEFAULT.withBounds(0, 0, 1));
-    var first = ask("a", 10);
-    var second = ask("a", 10);
-    var critical = ask("a", 10, SloClass.CRITICAL, "");
+    var first = submit("a", 10);
+    var second = submit("a", 10);
+    var critical = submit("a", 10, SloClass.CRITICAL, "");
     assertThat(first.isRunning()).isTrue();
     assertThat(second.isRunning() || critical.isRunning()).isFalse();
     flow.firstToken(first.request);
@@ -334,14 +336,14 @@ class TurnRulesTest {
   void classesOfOnePriorityGoByWhenTheyAreDue() {
     var classes = List.of(due(SloClass.STANDARD, 0, 5_000), due(SloClass.BATCH, 3, 1_000));
     open(1, 1, rules(Order.DEADLINE, List.of(), classes, Late.WAIT));
-    var running = ask("a", 10);
-    var background = ask("a", 10, SloClass.BACKGROUND, "");
-    var standard = ask("a", 10);
+    var running = submit("a", 10);
+    var background = submit("a", 10, SloClass.BACKGROUND, "");
+    var standard = submit("a", 10);
     loop.runFor(Duration.ofSeconds(1));
-    var batch = ask("a", 10, SloClass.BATCH, "");
+    var batch = submit("a", 10, SloClass.BATCH, "");
     loop.runFor(Duration.ofMillis(3_500));
-    var late = ask("a", 10, SloClass.BATCH, "");
-    var critical = ask("a", 10, SloClass.CRITICAL, "");
+    var late = submit("a", 10, SloClass.BATCH, "");
+    var critical = submit("a", 10, SloClass.CRITICAL, "");
     end(running, 0);
     for (var next : List.of(critical, batch, standard, late, background)) {
       assertThat(next.isRunning()).isTrue();
@@ -352,7 +354,7 @@ class TurnRulesTest {
   /** A request takes a second, of which the first half passes before its first token. */
   private void serveForSeconds(int count) {
     for (int i = 0; i < count; i++) {
-      var running = asked.stream().filter(each -> each.isRunning()).findFirst();
+      var running = requests.stream().filter(each -> each.isRunning()).findFirst();
       loop.runFor(Duration.ofMillis(500));
       running.ifPresent(each -> flow.firstToken(each.request));
       loop.runFor(Duration.ofMillis(500));
@@ -365,13 +367,13 @@ class TurnRulesTest {
     var classes = List.of(due(SloClass.STANDARD, 0, 5_000));
     open(1, 1, rules(Order.DEADLINE, List.of(), classes, Late.SHED));
     for (int i = 0; i < 40; i++) {
-      ask("a", 10);
+      submit("a", 10);
       serveForSeconds(1);
     }
-    asked.clear();
-    for (int i = 0; i < 40; i++) ask("a", 10);
-    var background = ask("a", 10, SloClass.BACKGROUND, "");
-    var refused = asked.stream().filter(each -> each.refusal != null).toList();
+    requests.clear();
+    for (int i = 0; i < 40; i++) submit("a", 10);
+    var background = submit("a", 10, SloClass.BACKGROUND, "");
+    var refused = requests.stream().filter(each -> each.refusal != null).toList();
     // One runs, and the turns of four come within the 4.5 s that leave time for a first token.
     assertThat(refused).hasSize(35);
     for (var each : refused) {
@@ -382,7 +384,7 @@ class TurnRulesTest {
       assertThat(refusal.retryAfter()).isEqualTo(Duration.ofSeconds(1));
     }
     serveForSeconds(6);
-    assertThat(asked).filteredOn(each -> each.refusal != null).hasSize(35);
+    assertThat(requests).filteredOn(each -> each.refusal != null).hasSize(35);
     // A class without a target waits as long as there is patience.
     assertThat(background.refusal).isNull();
   }
@@ -391,8 +393,8 @@ class TurnRulesTest {
   void whatCannotKeepItsTargetAnyMoreIsRefusedThoughNothingWasForeseen() {
     var classes = List.of(due(SloClass.STANDARD, 0, 300));
     open(1, 1, rules(Order.ARRIVAL, List.of(), classes, Late.SHED));
-    ask("a", 10);
-    var waits = ask("a", 10);
+    submit("a", 10);
+    var waits = submit("a", 10);
     loop.runFor(Duration.ofMillis(299));
     assertThat(waits.request.state()).isEqualTo(State.WAITING);
     loop.runFor(Duration.ofMillis(2));
@@ -406,17 +408,17 @@ class TurnRulesTest {
     open(1, 1, rules(Order.ARRIVAL, List.of(), List.of(), Late.SHED));
     // A request takes a second.
     for (int i = 0; i < 40; i++) {
-      var one = ask("a", 10);
+      var one = submit("a", 10);
       loop.runFor(Duration.ofSeconds(1));
       end(one, 0);
     }
-    for (int i = 0; i < 40; i++) ask("a", 10);
+    for (int i = 0; i < 40; i++) submit("a", 10);
     for (int i = 0; i < 30; i++) {
-      var running = asked.stream().filter(each -> each.isRunning()).findFirst().orElseThrow();
+      var running = requests.stream().filter(each -> each.isRunning()).findFirst().orElseThrow();
       loop.runFor(Duration.ofMillis(990));
       end(running, 0);
     }
-    var refused = asked.stream().filter(each -> each.refusal != null).toList();
+    var refused = requests.stream().filter(each -> each.refusal != null).toList();
     assertThat(refused).isNotEmpty();
     for (var each : refused) {
       var refusal = Objects.requireNonNull(each.refusal);
@@ -425,7 +427,7 @@ class TurnRulesTest {
       assertThat(refusal.retryAfter()).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(15));
     }
     // Nobody who was let in has waited in vain.
-    assertThat(asked).noneMatch(each -> each.timedOut());
+    assertThat(requests).noneMatch(each -> each.timedOut());
   }
 
   @Test
@@ -442,11 +444,11 @@ class TurnRulesTest {
         .hasMessageContaining("2 of 2 requests of a worker are reserved");
   }
 
-  private final class Asked extends IdleDriver {
+  private final class QueuedRequest extends IdleDriver {
     final FlowRequest request;
     @Nullable Refusal refusal;
 
-    Asked(String tenant) {
+    QueuedRequest(String tenant) {
       request = new FlowRequest(new FlowCaller(tenant, tenant, KeyLimits.UNLIMITED), this);
     }
 

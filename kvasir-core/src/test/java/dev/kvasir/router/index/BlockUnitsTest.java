@@ -30,7 +30,7 @@ class BlockUnitsTest {
   private static final List<Tier> TIERS = List.of(Tier.DEVICE, Tier.HOST);
 
   /** Records what an index would know by now. */
-  private static final class Told implements BlockUnits.Target {
+  private static final class RecordingTarget implements BlockUnits.Target {
     final Map<Tier, Set<BlockHash>> units = new EnumMap<>(Tier.class);
     final Set<BlockHash> ends = new LinkedHashSet<>();
     boolean needsEnds;
@@ -90,18 +90,18 @@ class BlockUnitsTest {
 
   @Test
   void anEndStaysAsLongAsOneOfTheBlocksThatEndThereDoes() {
-    var told = new Told();
-    var units = new BlockUnits<Prefix>(4, 100, told);
+    var target = new RecordingTarget();
+    var units = new BlockUnits<Prefix>(4, 100, target);
     var window = new BlockUnits.Group(1, 4);
     var large = block(units, null, 0, 8);
     var first = block(units, null, 0, 4);
     var second = block(units, first, 4, 8);
     for (var block : List.of(large, first, second)) units.hold(block, window, Tier.DEVICE);
-    assertThat(told.ends).hasSize(2);
+    assertThat(target.ends).hasSize(2);
     units.release(large, 1, Tier.DEVICE);
-    assertThat(told.ends).hasSize(2);
+    assertThat(target.ends).hasSize(2);
     units.release(second, 1, Tier.DEVICE);
-    assertThat(told.ends).hasSize(1);
+    assertThat(target.ends).hasSize(1);
   }
 
   /** A prompt up to the end of a block, which names the block. */
@@ -121,7 +121,7 @@ class BlockUnitsTest {
     private final int unit;
     private final int size;
     private final List<BlockUnits.Group> groups;
-    private Told told = new Told();
+    private RecordingTarget target = new RecordingTarget();
     private BlockUnits<Prefix> units;
 
     /** For each group, tier and block the number of copies. */
@@ -134,7 +134,7 @@ class BlockUnitsTest {
       this.unit = unit;
       this.size = size;
       this.groups = groups;
-      this.units = new BlockUnits<>(unit, 100_000, told);
+      this.units = new BlockUnits<>(unit, 100_000, target);
     }
 
     private Map<Prefix, Integer> held(int group, Tier tier) {
@@ -153,8 +153,8 @@ class BlockUnitsTest {
     /** Goes on with a copy, as another index has it that began with an image of this one. */
     private void copy() {
       var image = units.image(Integer.MAX_VALUE);
-      told = new Told();
-      units = new BlockUnits<>(unit, 100_000, told);
+      target = new RecordingTarget();
+      units = new BlockUnits<>(unit, 100_000, target);
       units.restore(image, block -> assertThat(units.find(block.key())).isSameAs(block));
       assertThat(units.image(Integer.MAX_VALUE).blocks())
           .extracting(UnitImage.Saved::key)
@@ -208,10 +208,11 @@ class BlockUnitsTest {
     }
 
     void compare() {
-      for (var tier : TIERS) assertThat(told.on(tier)).as("%s", tier).isEqualTo(units(tier));
-      if (!seen.isEmpty() && whole().findAny().isPresent()) assertThat(told.grain).isEqualTo(size);
-      assertThat(told.needsEnds).isEqualTo(windows().findAny().isPresent());
-      if (told.needsEnds) assertThat(told.ends).isEqualTo(ends());
+      for (var tier : TIERS) assertThat(target.on(tier)).as("%s", tier).isEqualTo(units(tier));
+      if (!seen.isEmpty() && whole().findAny().isPresent())
+        assertThat(target.grain).isEqualTo(size);
+      assertThat(target.needsEnds).isEqualTo(windows().findAny().isPresent());
+      if (target.needsEnds) assertThat(target.ends).isEqualTo(ends());
       var blocks = new LinkedHashSet<Prefix>();
       held.values().forEach(tiers -> tiers.values().forEach(map -> blocks.addAll(map.keySet())));
       assertThat(units.size()).isEqualTo(blocks.size());
@@ -322,8 +323,8 @@ class BlockUnitsTest {
     Seeds.each(
         10 * Seeds.scale(),
         random -> {
-          var told = new Told();
-          var units = new BlockUnits<List<Integer>>(4, 25, told);
+          var target = new RecordingTarget();
+          var units = new BlockUnits<List<Integer>>(4, 25, target);
           var hasher = new Sha256Hasher("model", "");
           for (int i = 0; i < 200; i++) {
             var tokens = new int[12];
@@ -336,11 +337,11 @@ class BlockUnitsTest {
             }
             units.trim();
             assertThat(units.size()).isLessThanOrEqualTo(25);
-            assertThat(told.on(Tier.DEVICE)).hasSizeLessThanOrEqualTo(units.size());
+            assertThat(target.on(Tier.DEVICE)).hasSizeLessThanOrEqualTo(units.size());
             for (int n = 1; n <= 3; n++) {
               var last = Arrays.stream(tokens, 0, 4 * n).boxed().toList();
               if (units.find(last) != null) {
-                assertThat(told.on(Tier.DEVICE)).contains(name(last, 4));
+                assertThat(target.on(Tier.DEVICE)).contains(name(last, 4));
               }
             }
           }

@@ -21,7 +21,7 @@ class ChunkUnitsTest {
   private static final int BLOCK = 16;
 
   /** Records what an index would know by now: a tier and a unit, each once. */
-  private static final class Told implements BlockUnits.Target {
+  private static final class RecordingTarget implements BlockUnits.Target {
     final Set<String> units = new LinkedHashSet<>();
 
     @Override
@@ -55,63 +55,63 @@ class ChunkUnitsTest {
   @Test
   void aChunkStandsForAllBlocksUpToTheOneThatNamesIt() {
     var chunks = new ChunkUnits<Integer>(100);
-    var told = new Told();
-    chunks.add(told);
+    var target = new RecordingTarget();
+    chunks.add(target);
     learn(chunks, 1, 4);
     chunks.stored(4, 2 * BLOCK, Tier.DISK);
-    assertThat(told.units).containsExactlyInAnyOrder("DISK 3", "DISK 4");
+    assertThat(target.units).containsExactlyInAnyOrder("DISK 3", "DISK 4");
     chunks.stored(4, 2 * BLOCK, Tier.HOST);
     chunks.removed(4, Tier.DISK);
-    assertThat(told.units).containsExactlyInAnyOrder("HOST 3", "HOST 4");
+    assertThat(target.units).containsExactlyInAnyOrder("HOST 3", "HOST 4");
     chunks.clear();
-    assertThat(told.units).isEmpty();
+    assertThat(target.units).isEmpty();
     assertThat(chunks.size()).isZero();
   }
 
   @Test
-  void whatWasToldBeforeItsTokensIsPlacedWhenTheyCome() {
+  void whatWasReportedBeforeItsTokensIsPlacedWhenTheyCome() {
     var chunks = new ChunkUnits<Integer>(100);
-    var told = new Told();
-    chunks.add(told);
+    var target = new RecordingTarget();
+    chunks.add(target);
     chunks.stored(2, 2 * BLOCK, Tier.DISK);
-    assertThat(told.units).isEmpty();
+    assertThat(target.units).isEmpty();
     assertThat(chunks.unknown()).isEqualTo(1);
     learn(chunks, 1, 2);
-    assertThat(told.units).containsExactlyInAnyOrder("DISK 1", "DISK 2");
-    var late = new Told();
+    assertThat(target.units).containsExactlyInAnyOrder("DISK 1", "DISK 2");
+    var late = new RecordingTarget();
     chunks.add(late);
-    assertThat(late.units).isEqualTo(told.units);
+    assertThat(late.units).isEqualTo(target.units);
   }
 
   @Test
   void aChunkOfTwoNamespacesIsThereUntilBothHaveDroppedIt() {
     var chunks = new ChunkUnits<Integer>(100);
-    var told = new Told();
-    chunks.add(told);
+    var target = new RecordingTarget();
+    chunks.add(target);
     learn(chunks, 1, 1);
     chunks.stored(1, BLOCK, Tier.HOST);
     chunks.stored(1, BLOCK, Tier.HOST);
     chunks.removed(1, Tier.HOST);
-    assertThat(told.units).containsExactly("HOST 1");
+    assertThat(target.units).containsExactly("HOST 1");
     chunks.removed(1, Tier.HOST);
     chunks.removed(1, Tier.HOST);
-    assertThat(told.units).isEmpty();
+    assertThat(target.units).isEmpty();
   }
 
   @Test
   void whatIsForgottenForWantOfRoomIsNoLongerBelieved() {
     var chunks = new ChunkUnits<Integer>(4);
-    var told = new Told();
-    chunks.add(told);
+    var target = new RecordingTarget();
+    chunks.add(target);
     learn(chunks, 1, 4);
     for (int i = 1; i <= 4; i++) chunks.stored(i, BLOCK, Tier.DISK);
     learn(chunks, 5, 5);
-    assertThat(told.units).hasSize(3);
+    assertThat(target.units).hasSize(3);
     assertThat(chunks.forgotten()).isEqualTo(1);
     chunks.stored(5, BLOCK, Tier.DISK);
     assertThat(chunks.size()).isEqualTo(4);
     for (int i = 1; i <= 5; i++) chunks.removed(i, Tier.DISK);
-    assertThat(told.units).isEmpty();
+    assertThat(target.units).isEmpty();
   }
 
   @Test
@@ -121,8 +121,8 @@ class ChunkUnitsTest {
 
   private static void anyOrder(RandomGenerator random) {
     var chunks = new ChunkUnits<Integer>(1_000);
-    var told = new Told();
-    chunks.add(told);
+    var target = new RecordingTarget();
+    chunks.add(target);
     Map<Integer, Set<Tier>> held = new TreeMap<>();
     int known = 0;
     for (int step = 0; step < 200; step++) {
@@ -148,24 +148,24 @@ class ChunkUnitsTest {
         expected.add(tier + " " + key);
       }
     }
-    assertThat(told.units).containsExactlyInAnyOrderElementsOf(expected);
+    assertThat(target.units).containsExactlyInAnyOrderElementsOf(expected);
   }
 
   @Test
-  void aUnitIsOnATierAsLongAsWorkerOrDaemonSaysSo() {
-    var told = new Told();
-    var sources = new UnitSources(told);
+  void aUnitIsOnATierAsLongAsWorkerOrDaemonReportsIt() {
+    var target = new RecordingTarget();
+    var sources = new UnitSources(target);
     sources.own().on(stored(Tier.DEVICE, 1));
     sources.own().on(stored(Tier.HOST, 1));
     sources.below().on(stored(Tier.HOST, 1));
     sources.below().on(stored(Tier.DISK, 2));
     sources.own().on(new KvEvent.Removed(Tier.HOST, unit(1)));
-    assertThat(told.units).containsExactlyInAnyOrder("DEVICE 1", "HOST 1", "DISK 2");
+    assertThat(target.units).containsExactlyInAnyOrder("DEVICE 1", "HOST 1", "DISK 2");
     sources.own().forget();
-    assertThat(told.units).containsExactlyInAnyOrder("HOST 1", "DISK 2");
+    assertThat(target.units).containsExactlyInAnyOrder("HOST 1", "DISK 2");
     sources.own().on(stored(Tier.HOST, 1));
     sources.below().forget();
-    assertThat(told.units).containsExactly("HOST 1");
+    assertThat(target.units).containsExactly("HOST 1");
   }
 
   private static KvEvent stored(Tier tier, int number) {

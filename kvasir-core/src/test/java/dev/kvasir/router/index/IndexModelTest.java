@@ -48,7 +48,7 @@ class IndexModelTest {
     final Map<BlockHash, Long> expected = new HashMap<>();
     final LinkedHashMap<BlockHash, Boolean> routed = new LinkedHashMap<>(16, 0.75f, true);
     final int blocksMax;
-    boolean telling;
+    boolean reporting;
 
     Model(int blocksMax) {
       this.blocksMax = blocksMax;
@@ -128,8 +128,8 @@ class IndexModelTest {
 
     private void event(int id, Model model, KvEvent event) {
       index.on(id, event);
-      if (!model.telling && !model.routed.isEmpty()) model.forget();
-      model.telling = true;
+      if (!model.reporting && !model.routed.isEmpty()) model.forget();
+      model.reporting = true;
       switch (event) {
         case KvEvent.Stored(var tier, var block) -> {
           model.on(tier).add(block.hash());
@@ -148,7 +148,7 @@ class IndexModelTest {
       var prefix = Views.hashes(first, random.nextInt(NAMES - first));
       index.sent(places.getOrDefault(id, -1), prefix, model.blocksMax, 0, now);
       for (var hash : prefix.reversed()) {
-        if (model.telling) {
+        if (model.reporting) {
           if (!model.on(Tier.DEVICE).contains(hash)) model.expected.put(hash, now);
           continue;
         }

@@ -25,9 +25,9 @@ class KvFeedTest {
   private final VirtualLoop loop = new VirtualLoop();
   private final PrefixIndex index =
       new PrefixIndex(new IndexSettings(NAMES, 100, Duration.ofSeconds(5), 1));
-  private final List<Long> asked = new ArrayList<>();
+  private final List<Long> requested = new ArrayList<>();
   private final KvFeed<KvEvent> feed =
-      new KvFeed<>(loop, KvFeed.Limits.DEFAULT, KvFeed.into(index, INSTANCE), asked::add);
+      new KvFeed<>(loop, KvFeed.Limits.DEFAULT, KvFeed.into(index, INSTANCE), requested::add);
 
   KvFeedTest() {
     index.add(INSTANCE);
@@ -38,7 +38,7 @@ class KvFeedTest {
     feed.accept(0, 100, List.of(stored(1)));
     feed.accept(2, 102, List.of(removed(1)));
     assertThat(holds(1)).isTrue();
-    assertThat(asked).containsExactly(1L);
+    assertThat(requested).containsExactly(1L);
     feed.accept(1, 101, List.of(stored(2)));
     assertThat(holds(1)).isFalse();
     assertThat(holds(2)).isTrue();
@@ -107,7 +107,7 @@ class KvFeedTest {
     assertThat(holds(3)).isTrue();
     assertThat(feed.gaps()).isEqualTo(1);
     feed.accept(4, 52, List.of(stored(4)));
-    assertThat(asked).containsExactly(3L);
+    assertThat(requested).containsExactly(3L);
   }
 
   @Test
@@ -123,7 +123,7 @@ class KvFeedTest {
   @Test
   void waitingBatchesAreBounded() {
     var tight = new KvFeed.Limits(4, Duration.ofDays(1));
-    var small = new KvFeed<KvEvent>(loop, tight, KvFeed.into(index, INSTANCE), asked::add);
+    var small = new KvFeed<KvEvent>(loop, tight, KvFeed.into(index, INSTANCE), requested::add);
     small.accept(0, 100, List.of());
     for (int sequence = 2; sequence < 9; sequence++) {
       small.accept(sequence, 100 + sequence, List.of(stored(sequence)));

@@ -84,8 +84,8 @@ class AdmissionPolicyTest {
 
   @Test
   void tierShedCountsEachRequestOnce() {
-    var told = EngineSignals.of(4, 5, 0);
-    var busy = InstanceView.of(0, told, Load.inFlight(9), CachedBlocks.NONE);
+    var signals = EngineSignals.of(4, 5, 0);
+    var busy = InstanceView.of(0, signals, Load.inFlight(9), CachedBlocks.NONE);
     var batch = request(1, SloClass.BATCH);
     assertThat(AdmissionPolicy.tierShed(9, 3).admit(batch, cluster(busy))).isEqualTo(admitted());
   }

@@ -107,11 +107,11 @@ class PickPolicyTest {
   @Test
   void equalsAreTakenInTurn() {
     var policy = PickPolicy.named("least-loaded", "", Ties.inTurn());
-    var taken = new int[2];
+    var picks = new int[2];
     for (int i = 0; i < 20; i++) {
-      taken[policy.pick(Views.request(16), Views.cluster(idle(0), idle(1))).id()]++;
+      picks[policy.pick(Views.request(16), Views.cluster(idle(0), idle(1))).id()]++;
     }
-    assertThat(taken).containsExactly(10, 10);
+    assertThat(picks).containsExactly(10, 10);
   }
 
   @Test
@@ -125,19 +125,19 @@ class PickPolicyTest {
 
   @Test
   void balancedLeavesAHolderThatHasNoMemory() {
-    var roomy = told(0, 200, 0.5, 50);
-    var full = told(0, 10, 0.99, 50);
-    var other = told(1, 200, 0.5, 0);
+    var roomy = reporting(0, 200, 0.5, 50);
+    var full = reporting(0, 10, 0.99, 50);
+    var other = reporting(1, 200, 0.5, 0);
     assertThat(pick("balanced", roomy, other)).isZero();
     assertThat(pick("balanced", full, other)).isEqualTo(1);
-    var unsaid = told(0, EngineSignals.UNKNOWN, 0.99, 50);
+    var unsaid = reporting(0, EngineSignals.UNKNOWN, 0.99, 50);
     assertThat(pick("balanced", unsaid, other)).isEqualTo(1);
-    assertThat(pick("balanced", told(0, EngineSignals.UNKNOWN, 0.85, 50), other)).isZero();
+    assertThat(pick("balanced", reporting(0, EngineSignals.UNKNOWN, 0.85, 50), other)).isZero();
   }
 
   @Test
   void balancedCountsWhatWaitsForMemoryBeforeIt() {
-    var free = told(0, 120, 0.5, 0);
+    var free = reporting(0, 120, 0.5, 0);
     var load = Load.of(1_000, 0, 0);
     var waiting = InstanceView.of(1, free.signals(), load, CachedBlocks.onDevice(70));
     var cluster = Views.cluster(free, waiting);
@@ -169,7 +169,7 @@ class PickPolicyTest {
     return CachedBlocks.of(counts);
   }
 
-  private static InstanceView told(int id, int free, double used, int cached) {
+  private static InstanceView reporting(int id, int free, double used, int cached) {
     var signals = new EngineSignals(0, 4, used, EngineSignals.UNKNOWN, free, EngineSignals.UNKNOWN);
     return InstanceView.of(id, signals, Load.NONE, CachedBlocks.onDevice(cached));
   }
@@ -193,7 +193,7 @@ class PickPolicyTest {
   }
 
   @Test
-  void balancedEvensOutWhatIsNeverBusyWhenAsked() {
+  void balancedEvensOutWhatIsNeverBusyWhenPicked() {
     var used = new Load(0, 0, 0, 0, 0, 0, 0, 0, 10_000, 0, Double.POSITIVE_INFINITY);
     assertThat(pick("balanced", Views.instance(0, used), idle(1))).isEqualTo(1);
   }

@@ -146,33 +146,33 @@ class WeightedPickTest {
 
   @Test
   void tiesAreDrawnOnlyAmongExactlyEqualSumsAndOnlyThen() {
-    var asked = new ArrayList<Integer>();
+    var draws = new ArrayList<Integer>();
     Ties ties =
         count -> {
-          asked.add(count);
+          draws.add(count);
           return count - 1;
         };
     var pick = weighted(WeightedPick.SCORERS_DEFAULT, ties);
     assertThat(pick.pick(REQUEST, Views.cluster(used(0, 0.5), used(1, 0.1))).id()).isEqualTo(1);
-    assertThat(asked).isEmpty();
+    assertThat(draws).isEmpty();
     var three = Views.cluster(used(0, 0.1), used(1, 0.5), used(2, 0.1), used(3, 0.1));
     assertThat(pick.pick(REQUEST, three).id()).isEqualTo(3);
-    assertThat(asked).containsExactly(3);
+    assertThat(draws).containsExactly(3);
   }
 
   @Test
   void leastLoadedDrawsAmongThoseWithTheLeastEffectiveLoad() {
-    var asked = new ArrayList<Integer>();
+    var draws = new ArrayList<Integer>();
     var pick =
         PickPolicy.leastLoaded(
             count -> {
-              asked.add(count);
+              draws.add(count);
               return 1;
             },
             InstanceView::effectiveLoad);
     var cluster = Views.cluster(view(0, 1, 1, 1), view(1, 2, 0, 0), view(2, 0, 0, 2));
     assertThat(pick.pick(REQUEST, cluster).id()).isEqualTo(2);
-    assertThat(asked).containsExactly(2);
+    assertThat(draws).containsExactly(2);
   }
 
   @Test

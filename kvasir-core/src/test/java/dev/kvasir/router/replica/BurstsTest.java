@@ -25,7 +25,7 @@ class BurstsTest {
   private long burst(int rank, int each) {
     nowNanos += 3_000 * MILLI;
     long waits = bursts.place(nowNanos, rank, PEERS);
-    for (int i = 0; i < PEERS * each; i++) bursts.heard(1, nowNanos + DELAY);
+    for (int i = 0; i < PEERS * each; i++) bursts.addRemote(1, nowNanos + DELAY);
     return waits;
   }
 
@@ -65,7 +65,7 @@ class BurstsTest {
     for (int i = 0; i < 20_000; i++) {
       nowNanos += random.nextInt((int) MILLI);
       waited += bursts.place(nowNanos, 3, PEERS);
-      for (int peer = 0; peer < PEERS; peer++) bursts.heard(random.nextInt(3), nowNanos);
+      for (int peer = 0; peer < PEERS; peer++) bursts.addRemote(random.nextInt(3), nowNanos);
     }
     assertThat(waited).isZero();
   }
@@ -78,7 +78,7 @@ class BurstsTest {
     for (int i = 0; i < 50; i++) {
       long now = 3_000 * MILLI * i;
       assertThat(fresh.place(now, 3, PEERS)).isZero();
-      fresh.heard(6, now);
+      fresh.addRemote(6, now);
     }
   }
 }

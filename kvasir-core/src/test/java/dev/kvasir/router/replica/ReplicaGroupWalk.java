@@ -59,7 +59,7 @@ final class ReplicaGroupWalk {
     }
 
     private void deliver(Gateway to, ReplicaMessage message) {
-      if (!to.isDead && !isDown) to.replicas.hear(message);
+      if (!to.isDead && !isDown) to.replicas.receive(message);
     }
   }
 
@@ -70,8 +70,8 @@ final class ReplicaGroupWalk {
     final WorkerTable<String> table;
     final RequestFlow flow;
     final Replicas replicas;
-    final List<Asked> underWay = new ArrayList<>();
-    final List<String> heard = new ArrayList<>();
+    final List<KeyedRequest> underWay = new ArrayList<>();
+    final List<String> received = new ArrayList<>();
     boolean isDead;
 
     public Gateway(String name, long epoch, List<String> terms, int expected) {
@@ -93,29 +93,29 @@ final class ReplicaGroupWalk {
       replicas = flow.join(settings, message -> channel.publish(this, message), this);
     }
 
-    /** Asks with a key; null where that is refused. */
+    /** Submits a request with a key; null where that is refused. */
     @Nullable
-    Asked ask(FlowCaller caller, String session) {
-      var asked = new Asked(this, caller);
-      asked.resume(flow.arrive(asked.request));
-      if (asked.isRefused) return null;
+    KeyedRequest submit(FlowCaller caller, String session) {
+      var request = new KeyedRequest(this, caller);
+      request.resume(flow.arrive(request.request));
+      if (request.isRefused) return null;
       var route = new RouteRequest(session, 100, List.of(), SloClass.STANDARD, List.of());
       var needs = Submission.NO_NEEDS;
       var submission = new Submission("m", route, false, false, needs, 0);
-      asked.resume(flow.submit(asked.request, submission));
-      if (asked.isRefused) return null;
-      underWay.add(asked);
-      return asked;
+      request.resume(flow.submit(request.request, submission));
+      if (request.isRefused) return null;
+      underWay.add(request);
+      return request;
     }
 
     /** Asks with a key, which must be granted. */
-    Asked granted(FlowCaller caller, String session) {
-      return Objects.requireNonNull(ask(caller, session));
+    KeyedRequest granted(FlowCaller caller, String session) {
+      return Objects.requireNonNull(submit(caller, session));
     }
 
-    void end(Asked asked) {
-      underWay.remove(asked);
-      flow.over(asked.request, RequestEnd.of(Verdict.ANSWERED));
+    void end(KeyedRequest request) {
+      underWay.remove(request);
+      flow.over(request.request, RequestEnd.of(Verdict.ANSWERED));
     }
 
     /** Nothing of it is heard any more, and it hears nothing. */
@@ -134,37 +134,37 @@ final class ReplicaGroupWalk {
 
     @Override
     public void joined() {
-      heard.add("joined");
+      received.add("joined");
     }
 
     @Override
     public void alone(int others) {
-      heard.add("alone " + others);
+      received.add("alone " + others);
     }
 
     @Override
     public void came(String gateway) {
-      heard.add("came " + gateway);
+      received.add("came " + gateway);
     }
 
     @Override
     public void went(String gateway) {
-      heard.add("went " + gateway);
+      received.add("went " + gateway);
     }
 
     @Override
     public void refused(String gateway, String why) {
-      heard.add("refused " + gateway + ": " + why);
+      received.add("refused " + gateway + ": " + why);
     }
   }
 
   /** A request that does nothing by itself. */
-  static final class Asked extends IdleDriver {
+  static final class KeyedRequest extends IdleDriver {
     final FlowRequest request;
     final Gateway at;
     boolean isRefused;
 
-    Asked(Gateway at, FlowCaller caller) {
+    KeyedRequest(Gateway at, FlowCaller caller) {
       this.at = at;
       this.request = new FlowRequest(caller, this);
     }
@@ -241,7 +241,7 @@ final class ReplicaGroupWalk {
       var gateway = gateways.get(random.nextInt(gateways.size()));
       var session = random.nextInt(3) == 0 ? "s" + random.nextInt(9) : "";
       if (gateway.underWay.isEmpty() || random.nextBoolean()) {
-        gateway.ask(caller, session);
+        gateway.submit(caller, session);
       } else {
         gateway.end(gateway.underWay.get(random.nextInt(gateway.underWay.size())));
       }
@@ -298,10 +298,10 @@ final class ReplicaGroupWalk {
     for (long step = 0; step < steps; step++) {
       pass(Duration.ofNanos(1_000_000_000L / perSecond));
       for (var gateway : List.copyOf(gateways)) {
-        var asked = gateway.ask(caller, "");
-        if (asked == null) continue;
+        var request = gateway.submit(caller, "");
+        if (request == null) continue;
         granted.merge(gateway.name, 1, Integer::sum);
-        gateway.end(asked);
+        gateway.end(request);
       }
     }
     return granted;

@@ -36,9 +36,9 @@ class ReplicasTest {
     var one = walk.start("one");
     var two = walk.start("two");
     walk.pass(ReplicaGroupWalk.CALM);
-    for (int i = 0; i < 2; i++) one.ask(ANYONE, "");
+    for (int i = 0; i < 2; i++) one.submit(ANYONE, "");
     walk.pass(Duration.ofMillis(10));
-    for (int i = 0; i < 2; i++) two.ask(ANYONE, "");
+    for (int i = 0; i < 2; i++) two.submit(ANYONE, "");
     walk.pass(Duration.ofMillis(10));
     for (int worker = 0; worker < ReplicaGroupWalk.WORKERS; worker++) {
       assertThat(walk.truth(worker)).isEqualTo(1);
@@ -95,9 +95,9 @@ class ReplicasTest {
     var one = walk.start("one");
     var two = walk.start("two", List.of("version=2"), 1);
     walk.pass(ReplicaGroupWalk.CALM);
-    two.ask(ANYONE, "s");
+    two.submit(ANYONE, "s");
     walk.pass(Duration.ofMillis(10));
-    assertThat(one.heard)
+    assertThat(one.received)
         .containsExactly("joined", "refused two: it has version=2, this one has version=1");
     assertThat(one.replicas.peers()).isEmpty();
     assertThat(one.replicas.gateways()).isEqualTo(1);
@@ -112,13 +112,13 @@ class ReplicasTest {
     var one = walk.start("one");
     var two = walk.start("two");
     walk.pass(ReplicaGroupWalk.CALM);
-    for (int i = 0; i < 8; i++) two.ask(ANYONE, "");
+    for (int i = 0; i < 8; i++) two.submit(ANYONE, "");
     walk.pass(Duration.ofMillis(10));
     assertThat(one.inFlight(0)).isEqualTo(2);
     two.kill();
     walk.pass(ReplicaSettings.LOSS_TIME.plus(ReplicaSettings.BEAT.multipliedBy(2)));
     assertThat(one.inFlight(0)).isZero();
-    assertThat(one.heard).containsExactly("joined", "came two", "went two");
+    assertThat(one.received).containsExactly("joined", "came two", "went two");
   }
 
   @Test
@@ -129,7 +129,7 @@ class ReplicasTest {
     two.replicas.leave();
     walk.pass(Duration.ofMillis(10));
     assertThat(one.replicas.peers()).isEmpty();
-    assertThat(one.heard).endsWith("went two");
+    assertThat(one.received).endsWith("went two");
   }
 
   @Test
@@ -140,9 +140,9 @@ class ReplicasTest {
     walk.channel.isDown = true;
     walk.pass(ReplicaSettings.LOSS_TIME.plus(ReplicaSettings.BEAT.multipliedBy(2)));
     for (var gateway : walk.gateways) {
-      assertThat(gateway.heard).endsWith("alone 3");
+      assertThat(gateway.received).endsWith("alone 3");
       int granted = 0;
-      while (gateway.ask(key, "") != null) granted++;
+      while (gateway.submit(key, "") != null) granted++;
       assertThat(granted).isEqualTo(2);
     }
   }
@@ -155,9 +155,9 @@ class ReplicasTest {
     var key = new FlowCaller("t", "k", new KeyLimits(600, 1_000_000, 6));
     for (var gateway : walk.gateways) {
       gateway.replicas.disconnected();
-      assertThat(gateway.heard).endsWith("alone 3");
+      assertThat(gateway.received).endsWith("alone 3");
       int granted = 0;
-      while (gateway.ask(key, "") != null) granted++;
+      while (gateway.submit(key, "") != null) granted++;
       assertThat(granted).isEqualTo(2);
     }
     walk.channel.isDown = false;
@@ -198,7 +198,7 @@ class ReplicasTest {
   }
 
   @Test
-  void whatWasAskedOfOthersDuringAnOutageCountsAfterwards() {
+  void whatOthersAdmittedDuringAnOutageCountsAfterwards() {
     var one = walk.start("one");
     var two = walk.start("two");
     walk.pass(ReplicaGroupWalk.CALM);
@@ -209,9 +209,11 @@ class ReplicasTest {
     walk.pass(ReplicaSettings.LOSS_TIME.plus(ReplicaSettings.BEAT.multipliedBy(2)));
     int granted = 0;
     for (Gateway gateway : List.of(one, two)) {
-      for (var asked = gateway.ask(key, ""); asked != null; asked = gateway.ask(key, "")) {
+      for (var request = gateway.submit(key, "");
+          request != null;
+          request = gateway.submit(key, "")) {
         granted++;
-        gateway.end(asked);
+        gateway.end(request);
       }
     }
     assertThat(granted).isBetween(56, 62);
@@ -220,7 +222,7 @@ class ReplicasTest {
     // A second brings one.
     granted = 0;
     for (int i = 0; i < 4; i++) {
-      for (var gateway : walk.gateways) if (gateway.ask(key, "") != null) granted++;
+      for (var gateway : walk.gateways) if (gateway.submit(key, "") != null) granted++;
       walk.pass(Duration.ofMillis(10));
     }
     assertThat(granted).isLessThanOrEqualTo(2);
@@ -232,7 +234,7 @@ class ReplicasTest {
     var one = walk.start("one", List.of(), 4);
     var key = new FlowCaller("t", "k", new KeyLimits(600, 1_000_000, 8));
     int granted = 0;
-    while (one.ask(key, "") != null) granted++;
+    while (one.submit(key, "") != null) granted++;
     assertThat(granted).isEqualTo(2);
   }
 
@@ -242,12 +244,12 @@ class ReplicasTest {
     walk.pass(ReplicaGroupWalk.CALM);
     walk.start("one");
     walk.pass(ReplicaGroupWalk.CALM);
-    assertThat(one.heard)
+    assertThat(one.received)
         .contains("refused one: another gateway has this name; give each one its own");
   }
 
-  private static int decoder(ReplicaGroupWalk.Asked asked) {
-    var route = asked.request.route();
+  private static int decoder(ReplicaGroupWalk.KeyedRequest request) {
+    var route = request.request.route();
     if (route == null) throw new IllegalStateException("not placed");
     return route.placement().decode();
   }

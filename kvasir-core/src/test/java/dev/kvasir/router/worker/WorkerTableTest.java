@@ -99,7 +99,7 @@ class WorkerTableTest {
   }
 
   @Test
-  void whoeverFailsTheWorkerMustHaveBeenAnsweredElsewhere() {
+  void requestThatFailsTheWorkerMustHaveBeenAnsweredElsewhere() {
     onTable(
         EjectionRules.DEFAULT,
         table -> {
@@ -125,13 +125,13 @@ class WorkerTableTest {
           assertThat(table.entry(2).ejections()).isZero();
         });
     onTable(
-        keeping(1),
+        rules(1),
         table -> {
           for (int worker = 0; worker < 4; worker++) fail(table, worker);
           assertThat(table.ready()).isEqualTo(4);
         });
     onTable(
-        keeping(0),
+        rules(0),
         table -> {
           for (int worker = 0; worker < 3; worker++) fail(table, worker);
           assertThat(table.ready()).isEqualTo(1);
@@ -155,9 +155,9 @@ class WorkerTableTest {
 
   @Test
   void aShareIsBetweenNothingAndAll() {
-    assertThatThrownBy(() -> keeping(1.5))
+    assertThatThrownBy(() -> rules(1.5))
         .hasMessage("ready-share-min 1.5, expected a share from 0 to 1");
-    assertThatThrownBy(() -> keeping(Double.NaN)).hasMessageContaining("NaN");
+    assertThatThrownBy(() -> rules(Double.NaN)).hasMessageContaining("NaN");
   }
 
   /** The caller fails there until it is in doubt, and is then answered by another worker. */
@@ -190,7 +190,7 @@ class WorkerTableTest {
     public void withheld(WorkerEntry<String> entry, int ready) {}
   }
 
-  private static EjectionRules keeping(double share) {
+  private static EjectionRules rules(double share) {
     var usual = EjectionRules.DEFAULT;
     return new EjectionRules(usual.failuresMax(), usual.restTime(), share);
   }

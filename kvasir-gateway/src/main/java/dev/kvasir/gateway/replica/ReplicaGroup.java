@@ -56,7 +56,7 @@ public final class ReplicaGroup implements AutoCloseable {
                       .counter(
                           "kvasir_replicas_heard_total",
                           "Messages of all gateways, its own included.",
-                          group -> group.replicas().heard())
+                          group -> group.replicas().received())
                       .counter(
                           "kvasir_replicas_dropped_total",
                           "Messages that could not be sent.",
@@ -189,7 +189,7 @@ public final class ReplicaGroup implements AutoCloseable {
 
   private void apply(Replicas target, ReplicaCodec.Received received) {
     var name = received.message().gateway();
-    target.hear(received.message());
+    target.receive(received.message());
     addresses.keySet().retainAll(target.peers());
     boolean isKnown = !received.address().isEmpty() && target.peers().contains(name);
     if (isKnown) addresses.put(name, received.address());

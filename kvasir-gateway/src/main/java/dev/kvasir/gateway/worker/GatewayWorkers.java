@@ -141,9 +141,9 @@ public final class GatewayWorkers {
     var entry = table.find(id);
     if (entry == null) return;
     entry.worker().update(report);
-    router.tell(id, report.signals());
+    router.updateSignals(id, report.signals());
     // A short prompt is no full block of some engines, which then tell no event of it.
-    if (report.blockTokens() > 0) router.index().grainUntilTold(id, report.blockTokens());
+    if (report.blockTokens() > 0) router.index().assumeGrain(id, report.blockTokens());
   }
 
   /** Returns the latest report of the worker; an empty one if that is too old to be believed. */

@@ -50,9 +50,9 @@ sealed interface GpuAnswer {
 
   /** Takes the GPU as the device tier would, and lets go of it again. */
   private static State state(CudaDriver driver, Gpu gpu) {
-    try (var taken = new CudaStack()) {
-      var device = taken.add(CudaDevice.open(driver, gpu));
-      taken.add(MoveKernel.load(device));
+    try (var resources = new CudaStack()) {
+      var device = resources.add(CudaDevice.open(driver, gpu));
+      resources.add(MoveKernel.load(device));
       return new State(gpu, device.freeBytes(), null);
     } catch (CudaFailure failure) {
       return new State(gpu, 0, failure.getMessage());

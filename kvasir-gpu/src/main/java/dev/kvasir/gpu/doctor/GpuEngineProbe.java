@@ -23,7 +23,7 @@ public final class GpuEngineProbe {
 
   /** Empty if there is no working GPU. */
   public static List<Check> look() {
-    if (!(CudaDriver.ask(CudaDriver.LIBRARY) instanceof CudaAnswer.Answered ready)) {
+    if (!(CudaDriver.probe(CudaDriver.LIBRARY) instanceof CudaAnswer.Answered ready)) {
       return List.of();
     }
     if (ready.gpus().isEmpty()) return List.of();

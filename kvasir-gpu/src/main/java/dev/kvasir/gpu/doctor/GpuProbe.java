@@ -25,7 +25,7 @@ public final class GpuProbe {
     return judge(
         deviceFiles(Path.of("/dev")),
         SystemFile.lines(Path.of("/proc/driver/nvidia/version")),
-        GpuAnswer.of(CudaDriver.ask(CudaDriver.LIBRARY)));
+        GpuAnswer.of(CudaDriver.probe(CudaDriver.LIBRARY)));
   }
 
   static List<String> deviceFiles(Path devices) {

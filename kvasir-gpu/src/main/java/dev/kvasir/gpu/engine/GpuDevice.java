@@ -51,7 +51,7 @@ public final class GpuDevice implements ModelDevice {
   private int used;
 
   /** The resources on the GPU. */
-  private record Loaded(CudaStack taken, CudaDevice device, GpuModel model, long blocksAt) {}
+  private record Loaded(CudaStack resources, CudaDevice device, GpuModel model, long blocksAt) {}
 
   /**
    * The settings of a model on a GPU.
@@ -101,17 +101,18 @@ public final class GpuDevice implements ModelDevice {
   }
 
   private Loaded load() throws IOException {
-    var taken = new CudaStack();
+    var resources = new CudaStack();
     try {
-      var device = taken.add(CudaDevice.open(ready.driver(), ready.gpus().getFirst()));
+      var device = resources.add(CudaDevice.open(ready.driver(), ready.gpus().getFirst()));
       requireFit(device, shape, settings);
       long bytes = (long) settings.blocks * shape.blockBytes();
-      long blocksAt = taken.add(device.allocate(bytes)).value();
+      long blocksAt = resources.add(device.allocate(bytes)).value();
       var kv = new GpuModel.KvPlace(blocksAt, settings.blocks);
       var place = new GpuModel.Place(device, libraries, kv);
-      return new Loaded(taken, device, taken.add(loading.load(place, sizes(settings))), blocksAt);
+      return new Loaded(
+          resources, device, resources.add(loading.load(place, sizes(settings))), blocksAt);
     } catch (IOException | RuntimeException failure) {
-      taken.close();
+      resources.close();
       throw failure;
     }
   }
@@ -288,8 +289,8 @@ public final class GpuDevice implements ModelDevice {
     return room;
   }
 
-  /** Takes a room back, and its blocks if they were the last ones given out. */
-  synchronized void takeBack(GpuRoom room, int first, int count) {
+  /** Releases a room, and its blocks if they were the last ones given out. */
+  synchronized void release(GpuRoom room, int first, int count) {
     if (rooms.remove(room)) room.release();
     if (first + count == used) used = first;
   }
@@ -300,7 +301,7 @@ public final class GpuDevice implements ModelDevice {
     var lost = loaded;
     rooms.forEach(GpuRoom::release);
     // Giving back fails, and what was taken goes with the context.
-    lost.taken.close();
+    lost.resources.close();
     lost.device.reset();
     loaded = load();
     for (var room : rooms) room.renew();
@@ -314,7 +315,7 @@ public final class GpuDevice implements ModelDevice {
     } catch (CudaFailure lost) {
       // There is nothing left to give back.
     }
-    loaded.taken.close();
+    loaded.resources.close();
   }
 
   @Override

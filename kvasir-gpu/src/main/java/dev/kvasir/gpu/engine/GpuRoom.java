@@ -35,37 +35,37 @@ final class GpuRoom implements Room, LaunchedModel {
   private final GpuDevice owner;
   private final Wanted wanted;
   private final int firstSlot;
-  private volatile Taken taken;
+  private volatile Resources resources;
   private @Nullable AheadSteps steps;
 
   /** Its resources on the GPU. */
-  private record Taken(GpuFeed feed, @Nullable DeviceTier tier) {}
+  private record Resources(GpuFeed feed, @Nullable DeviceTier tier) {}
 
   GpuRoom(GpuDevice owner, Wanted wanted, int firstSlot) throws IOException {
     this.owner = owner;
     this.wanted = wanted;
     this.firstSlot = firstSlot;
-    this.taken = take();
+    this.resources = allocate();
   }
 
-  private Taken take() throws IOException {
+  private Resources allocate() throws IOException {
     var feed = owner.model().feed();
     var tiers = wanted.tiers();
-    if (tiers == null) return new Taken(feed, null);
+    if (tiers == null) return new Resources(feed, null);
     var layout = DeviceLayout.contiguous(wanted.blocks(), owner.shape().blockBytes());
     var memory = DeviceMemory.over(owner.device(), layout, List.of(owner.address(firstSlot)));
-    return new Taken(feed, DeviceTier.over(wanted.loop(), memory, tiers.memory(), COPIES_MAX));
+    return new Resources(feed, DeviceTier.over(wanted.loop(), memory, tiers.memory(), COPIES_MAX));
   }
 
   /** Lets go of what it has of a GPU that is lost. */
   void release() {
-    var tier = taken.tier;
+    var tier = resources.tier;
     if (tier != null) tier.close();
   }
 
   /** Takes the same of a GPU that was started again. */
   void renew() throws IOException {
-    taken = take();
+    resources = allocate();
   }
 
   @Override
@@ -94,7 +94,7 @@ final class GpuRoom implements Room, LaunchedModel {
   }
 
   private DeviceStore store() {
-    var tier = taken.tier;
+    var tier = resources.tier;
     if (tier == null) throw new IllegalStateException(wanted.name() + " has no tiers below");
     return tier.store();
   }
@@ -153,13 +153,13 @@ final class GpuRoom implements Room, LaunchedModel {
     for (int i = 0; i < rows.size(); i++) all.add(row(rows.get(i), sampling.get(i)));
     try {
       owner.device().bind();
-      return new Launched(owner, owner.model().launch(all, taken.feed));
+      return new Launched(owner, owner.model().launch(all, resources.feed));
     } catch (CudaFailure failure) {
-      throw told(failure);
+      throw failure(failure);
     }
   }
 
-  private static IOException told(CudaFailure failure) {
+  private static IOException failure(CudaFailure failure) {
     if (!failure.isContextLost()) return failure;
     return new DeviceLost(failure.getMessage(), failure);
   }
@@ -184,7 +184,7 @@ final class GpuRoom implements Room, LaunchedModel {
         owner.device().bind();
         step.await();
       } catch (CudaFailure failure) {
-        throw told(failure);
+        throw failure(failure);
       }
     }
 
@@ -211,6 +211,6 @@ final class GpuRoom implements Room, LaunchedModel {
 
   @Override
   public void close() {
-    owner.takeBack(this, firstSlot, wanted.blocks());
+    owner.release(this, firstSlot, wanted.blocks());
   }
 }

@@ -182,8 +182,8 @@ public final class ModelFolder implements TensorSource {
   @Override
   public String sha256() {
     var digest = Sha256.digest();
-    var said = config.shape() + " " + config.isTied() + " " + config.scaling();
-    digest.update(said.getBytes(StandardCharsets.UTF_8));
+    var description = config.shape() + " " + config.isTied() + " " + config.scaling();
+    digest.update(description.getBytes(StandardCharsets.UTF_8));
     for (var file : files) {
       var bytes = file.bytes();
       for (long at = 0; at < bytes.byteSize(); at += DIGEST_BYTES) {

@@ -38,7 +38,7 @@ public final class GpuModel implements AutoCloseable {
     GpuWeights load(WeightLoader loader) throws IOException;
   }
 
-  private final CudaStack taken = new CudaStack();
+  private final CudaStack resources = new CudaStack();
   private final CudaDevice device;
   private final GpuShape shape;
   private final GpuModelSettings settings;
@@ -84,19 +84,19 @@ public final class GpuModel implements AutoCloseable {
       var compiler = place.libraries.compiler();
       var options = KernelText.options(shape, device.capability(), settings.tuning());
       var code = new KernelCache(settings.cache()).compiled(compiler, KernelText.whole(), options);
-      this.stream = taken.add(device.stream(CudaDevice.Urgency.USUAL));
-      this.kernels = taken.add(new GpuKernels(device, shape, code, settings.tuning()));
-      this.buffers = StepBuffers.allocate(device, shape, settings, stream, taken);
+      this.stream = resources.add(device.stream(CudaDevice.Urgency.USUAL));
+      this.kernels = resources.add(new GpuKernels(device, shape, code, settings.tuning()));
+      this.buffers = StepBuffers.allocate(device, shape, settings, stream, resources);
       this.matrices =
-          taken.add(place.libraries.matrices(buffers.workspace(), StepBuffers.WORKSPACE_BYTES));
+          resources.add(place.libraries.matrices(buffers.workspace(), StepBuffers.WORKSPACE_BYTES));
       this.libraries = compiler.description() + ", " + matrices.description();
-      try (var loader = new WeightLoader(device, shape, kernels, taken)) {
+      try (var loader = new WeightLoader(device, shape, kernels, resources)) {
         this.weights = source.load(loader);
       }
       this.pass = new GpuPass(shape, kernels, matrices, buffers, weights, place.kv);
       for (int i = 0; i < IN_FLIGHT_MAX; i++) slots.add(newSlot());
     } catch (IOException | RuntimeException failure) {
-      taken.close();
+      resources.close();
       throw failure;
     }
   }
@@ -130,12 +130,13 @@ public final class GpuModel implements AutoCloseable {
   }
 
   private Slot newSlot() throws CudaFailure {
-    var arena = taken.add(Arena.ofShared());
+    var arena = resources.add(Arena.ofShared());
     var tables = arena.allocate(StepBuffers.TABLE_BYTES, 4096);
     var tokens = arena.allocate(4L * settings.stepTokensMax(), 4096);
-    taken.add(device.register(tables));
-    taken.add(device.register(tokens));
-    return new Slot(tables, tokens, taken.add(device.timedEvent()), taken.add(device.timedEvent()));
+    resources.add(device.register(tables));
+    resources.add(device.register(tokens));
+    return new Slot(
+        tables, tokens, resources.add(device.timedEvent()), resources.add(device.timedEvent()));
   }
 
   public GpuShape shape() {
@@ -154,7 +155,7 @@ public final class GpuModel implements AutoCloseable {
 
   /** A buffer for the tokens that one engine's steps sample, which its next step reads. */
   public GpuFeed feed() throws CudaFailure {
-    return new GpuFeed(taken.add(device.allocate(4L * settings.rowsMax())).value());
+    return new GpuFeed(resources.add(device.allocate(4L * settings.rowsMax())).value());
   }
 
   /** Marks what is in the stream now; whoever copies blocks waits for that. */
@@ -222,7 +223,7 @@ public final class GpuModel implements AutoCloseable {
       }
       throw failure;
     }
-    var graph = taken.add(stream.endCapture());
+    var graph = resources.add(stream.endCapture());
     graphs.put(sizes, graph);
     return graph;
   }
@@ -266,6 +267,6 @@ public final class GpuModel implements AutoCloseable {
     } catch (CudaFailure lost) {
       // Whatever ran is over: the context is gone.
     }
-    taken.close();
+    resources.close();
   }
 }

@@ -45,12 +45,12 @@ final class CostTrial {
     int blocks = Math.max(2, Math.min(most, (int) (BYTES / layout.blockBytes())));
     var scratch = new DeviceLayout(2 * blocks, layout.parts(), layout.partBytes());
     var costs = new EnumMap<Direction, CopyCosts>(Direction.class);
-    try (var taken = new CudaStack()) {
-      var above = taken.add(DeviceMemory.allocate(device, scratch));
-      var below = taken.add(new HostMemory("scratch", 2 * blocks, layout.blockBytes()));
-      taken.add(device.register(below.whole()));
+    try (var resources = new CudaStack()) {
+      var above = resources.add(DeviceMemory.allocate(device, scratch));
+      var below = resources.add(new HostMemory("scratch", 2 * blocks, layout.blockBytes()));
+      resources.add(device.register(below.whole()));
       for (var direction : Direction.values()) {
-        var lanes = DeviceLane.open(taken, above, below, kernel, direction);
+        var lanes = DeviceLane.open(resources, above, below, kernel, direction);
         costs.put(direction, new CostTrial(device, scratch, lanes).costs());
       }
     }
@@ -60,7 +60,7 @@ final class CostTrial {
   private CopyCosts costs() throws CudaFailure {
     long[] side = pairs(ordered(), ordered());
     long[] scattered = pairs(shuffled(), shuffled());
-    boolean kernels = MoveKernel.takes(layout.partBytes());
+    boolean kernels = MoveKernel.supports(layout.partBytes());
     return new CopyCosts(
         nanos(CopyWay.RUNS, side, PASSES),
         nanos(CopyWay.RUNS, scattered, 1),

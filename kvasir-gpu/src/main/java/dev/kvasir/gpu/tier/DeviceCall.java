@@ -29,7 +29,7 @@ final class DeviceCall {
   private final long[] pairs;
   private int count;
   private int sorted;
-  private int taken;
+  private int reserved;
   private int underWay;
   private @Nullable String failure;
 
@@ -78,19 +78,19 @@ final class DeviceCall {
     return pairs;
   }
 
-  /** Returns how many of the copies were taken, which is the index of the next. */
-  int taken() {
-    return taken;
+  /** Returns the number of copies reserved, which is the index of the next. */
+  int reserved() {
+    return reserved;
   }
 
   int left() {
-    return count - taken;
+    return count - reserved;
   }
 
-  /** Takes the next copies; returns the index of the first. */
-  int take(int copies) {
-    int first = taken;
-    taken += copies;
+  /** Reserves the next copies; returns the index of the first. */
+  int reserve(int copies) {
+    int first = reserved;
+    reserved += copies;
     underWay += copies;
     return first;
   }
@@ -102,11 +102,11 @@ final class DeviceCall {
   /** Takes no more: what is not under way is not copied. */
   void fail(String reason) {
     if (failure == null) failure = reason;
-    taken = count;
+    reserved = count;
   }
 
   boolean isOver() {
-    return taken == count && underWay == 0;
+    return reserved == count && underWay == 0;
   }
 
   boolean hasFailed() {

@@ -52,7 +52,7 @@ final class DeviceCopyQueue {
     var way = way(call);
     var lane = free.remove();
     int blocks = Math.min(call.left(), lane.blocks(way, begun++));
-    int from = call.take(blocks);
+    int from = call.reserve(blocks);
     var chunk = new Chunk(lane, way, call, from, from + blocks);
     underWay.add(chunk);
     bytesUnderWay += bytes(chunk);
@@ -61,7 +61,7 @@ final class DeviceCopyQueue {
 
   /** The cheapest way for what a lane would take of the call next. */
   private CopyWay way(DeviceCall call) {
-    int from = call.taken();
+    int from = call.reserved();
     int to = from + Math.min(call.left(), DeviceLane.blocksMax(CopyWay.RUNS, layout));
     return CopyChoice.of(costs, CopyShape.of(call.pairs(to), from, to, layout.parts())).way();
   }

@@ -66,12 +66,12 @@ final class DeviceLane implements AutoCloseable {
   private final MoveKernel kernel;
   private final DeviceLayout layout;
   private final CudaStream ordered;
-  private final CudaStream beside;
+  private final CudaStream unordered;
   private final CudaEvent over;
   private final @Nullable CudaHandle staging;
-  private final CudaStack taken = new CudaStack();
+  private final CudaStack resources = new CudaStack();
   private final MemorySegment words =
-      taken.add(Arena.ofShared()).allocate(3L * PIECES_MAX * Long.BYTES, BlockSpan.PAGE_BYTES);
+      resources.add(Arena.ofShared()).allocate(3L * PIECES_MAX * Long.BYTES, BlockSpan.PAGE_BYTES);
   private final long table;
   private final long mappedBytes;
 
@@ -82,10 +82,10 @@ final class DeviceLane implements AutoCloseable {
       MoveKernel kernel,
       Direction direction,
       CudaStream ordered,
-      CudaStream beside)
+      CudaStream unordered)
       throws CudaFailure {
     this.ordered = ordered;
-    this.beside = beside;
+    this.unordered = unordered;
     this.above = above;
     this.below = below;
     this.kernel = kernel;
@@ -93,29 +93,33 @@ final class DeviceLane implements AutoCloseable {
     this.layout = above.layout();
     CudaDevice device = above.device();
     try {
-      taken.add(device.register(words));
+      resources.add(device.register(words));
       this.table = device.mapped(words.address());
       this.mappedBytes = device.mapped(below.address(0)) - below.address(0);
-      this.staging = canStage(layout) ? taken.add(device.allocate(KERNEL_BYTES)) : null;
-      this.over = taken.add(device.event());
+      this.staging = canStage(layout) ? resources.add(device.allocate(KERNEL_BYTES)) : null;
+      this.over = resources.add(device.event());
     } catch (CudaFailure failure) {
-      taken.close();
+      resources.close();
       throw failure;
     }
   }
 
   /** All lanes of one direction, with the streams they share. */
   static List<DeviceLane> open(
-      CudaStack taken, DeviceMemory above, HostMemory below, MoveKernel kernel, Direction direction)
+      CudaStack resources,
+      DeviceMemory above,
+      HostMemory below,
+      MoveKernel kernel,
+      Direction direction)
       throws CudaFailure {
     var urgency = direction == Direction.UP ? Urgency.URGENT : Urgency.RAISED;
-    var ordered = taken.add(above.device().stream(urgency));
+    var ordered = resources.add(above.device().stream(urgency));
     var streams = new ArrayList<CudaStream>();
-    for (int i = 0; i < STREAMS; i++) streams.add(taken.add(above.device().stream(urgency)));
+    for (int i = 0; i < STREAMS; i++) streams.add(resources.add(above.device().stream(urgency)));
     var lanes = new ArrayList<DeviceLane>();
     for (int i = 0; i < STREAMS * IN_STREAM; i++) {
-      var beside = streams.get(i % STREAMS);
-      lanes.add(taken.add(new DeviceLane(above, below, kernel, direction, ordered, beside)));
+      var unordered = streams.get(i % STREAMS);
+      lanes.add(resources.add(new DeviceLane(above, below, kernel, direction, ordered, unordered)));
     }
     return lanes;
   }
@@ -125,7 +129,7 @@ final class DeviceLane implements AutoCloseable {
     var streams = new LinkedHashSet<CudaStream>();
     for (var lane : lanes) {
       streams.add(lane.ordered);
-      streams.add(lane.beside);
+      streams.add(lane.unordered);
     }
     return List.copyOf(streams);
   }
@@ -141,7 +145,7 @@ final class DeviceLane implements AutoCloseable {
 
   /** Returns whether kernels can copy these blocks through a lane's memory. */
   static boolean canStage(DeviceLayout layout) {
-    return MoveKernel.takes(layout.partBytes()) && layout.blockBytes() <= KERNEL_BYTES;
+    return MoveKernel.supports(layout.partBytes()) && layout.blockBytes() <= KERNEL_BYTES;
   }
 
   /** Returns how many blocks a lane takes at a time that way. */
@@ -164,7 +168,7 @@ final class DeviceLane implements AutoCloseable {
 
   /** Marks the end of what was put into the stream of that way so far. */
   void mark(CopyWay way) throws CudaFailure {
-    (way == CopyWay.RUNS || way == CopyWay.BATCH ? ordered : beside).record(over);
+    (way == CopyWay.RUNS || way == CopyWay.BATCH ? ordered : unordered).record(over);
   }
 
   /** Returns whether everything up to the mark is done. */
@@ -215,7 +219,7 @@ final class DeviceLane implements AutoCloseable {
       next = first + 1;
       while (next < to && follows(pairs, next)) next++;
       long staged = passage + (long) (first - from) * layout.blockBytes();
-      rows(beside, staged, layout.blockBytes(), host(pairs[first], 0), next - first);
+      rows(unordered, staged, layout.blockBytes(), host(pairs[first], 0), next - first);
     }
     if (direction == Direction.UP) move(STAGED, pieces);
   }
@@ -232,7 +236,7 @@ final class DeviceLane implements AutoCloseable {
   }
 
   private void move(Width width, int pieces) throws CudaFailure {
-    kernel.launch(beside, width, table, pieces, layout.partBytes());
+    kernel.launch(unordered, width, table, pieces, layout.partBytes());
   }
 
   private void entry(int piece, long device, long other) {
@@ -268,6 +272,6 @@ final class DeviceLane implements AutoCloseable {
 
   @Override
   public void close() {
-    taken.close();
+    resources.close();
   }
 }

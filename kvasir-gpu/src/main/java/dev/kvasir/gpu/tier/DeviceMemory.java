@@ -14,28 +14,28 @@ import java.util.List;
 public final class DeviceMemory implements AutoCloseable {
   private final CudaDevice device;
   private final DeviceLayout layout;
-  private final List<CudaHandle> taken;
+  private final List<CudaHandle> handles;
   private final long[] regions;
 
   private DeviceMemory(
-      CudaDevice device, DeviceLayout layout, List<CudaHandle> taken, long[] regions) {
+      CudaDevice device, DeviceLayout layout, List<CudaHandle> handles, long[] regions) {
     this.device = device;
     this.layout = layout;
-    this.taken = taken;
+    this.handles = handles;
     this.regions = regions;
   }
 
   /** Takes memory of the GPU for all regions of the layout. */
   public static DeviceMemory allocate(CudaDevice device, DeviceLayout layout) throws CudaFailure {
-    var taken = new ArrayList<CudaHandle>();
+    var handles = new ArrayList<CudaHandle>();
     try {
-      for (int i = 0; i < layout.parts(); i++) taken.add(device.allocate(layout.regionBytes()));
+      for (int i = 0; i < layout.parts(); i++) handles.add(device.allocate(layout.regionBytes()));
     } catch (CudaFailure failure) {
-      for (var region : taken) region.close();
+      for (var region : handles) region.close();
       throw failure;
     }
-    long[] regions = taken.stream().mapToLong(CudaHandle::value).toArray();
-    return new DeviceMemory(device, layout, taken, regions);
+    long[] regions = handles.stream().mapToLong(CudaHandle::value).toArray();
+    return new DeviceMemory(device, layout, handles, regions);
   }
 
   /** Uses memory that lies on the GPU already, at one address for each part. */
@@ -70,6 +70,6 @@ public final class DeviceMemory implements AutoCloseable {
   /** Gives back what it took; close the store first. */
   @Override
   public void close() throws CudaFailure {
-    for (var region : taken) region.close();
+    for (var region : handles) region.close();
   }
 }

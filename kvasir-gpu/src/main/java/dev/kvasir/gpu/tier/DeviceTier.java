@@ -30,7 +30,7 @@ public final class DeviceTier implements AutoCloseable {
     record Unavailable(String reason) implements Opening {}
   }
 
-  private final CudaStack taken;
+  private final CudaStack resources;
   private final CudaDevice device;
   private final DeviceMemory memory;
   private final DeviceStore store;
@@ -39,20 +39,20 @@ public final class DeviceTier implements AutoCloseable {
   private DeviceTier(
       EventLoop loop,
       CudaDevice device,
-      CudaStack taken,
+      CudaStack resources,
       DeviceMemory memory,
       HostMemory below,
       int queueMax)
       throws CudaFailure {
-    this.taken = taken;
+    this.resources = resources;
     this.device = device;
     this.memory = memory;
     var layout = memory.layout();
     DeviceStore.requireMatch(memory, below);
-    taken.add(below.register(whole -> pin(device, whole)));
-    var kernel = taken.add(MoveKernel.load(device));
+    resources.add(below.register(whole -> pin(device, whole)));
+    var kernel = resources.add(MoveKernel.load(device));
     this.costs = CostTrial.measure(device, kernel, layout);
-    this.store = taken.add(new DeviceStore(loop, memory, below, kernel, costs, queueMax));
+    this.store = resources.add(new DeviceStore(loop, memory, below, kernel, costs, queueMax));
   }
 
   /**
@@ -73,16 +73,16 @@ public final class DeviceTier implements AutoCloseable {
       case CudaAnswer.Answered(CudaDriver _, List<Gpu> gpus) when gpu < 0 || gpu >= gpus.size() ->
           new Opening.Unavailable("there is no GPU " + gpu + ", but " + gpus.size());
       case CudaAnswer.Answered(CudaDriver driver, List<Gpu> gpus) -> {
-        var taken = new CudaStack();
+        var resources = new CudaStack();
         try {
-          var device = taken.add(CudaDevice.open(driver, gpus.get(gpu)));
-          var memory = taken.add(DeviceMemory.allocate(device, layout));
-          yield new Opening.Ready(new DeviceTier(loop, device, taken, memory, below, queueMax));
+          var device = resources.add(CudaDevice.open(driver, gpus.get(gpu)));
+          var memory = resources.add(DeviceMemory.allocate(device, layout));
+          yield new Opening.Ready(new DeviceTier(loop, device, resources, memory, below, queueMax));
         } catch (CudaFailure failure) {
-          taken.close();
+          resources.close();
           yield new Opening.Unavailable("GPU " + gpu + ": " + failure.getMessage());
         } catch (RuntimeException bug) {
-          taken.close();
+          resources.close();
           throw bug;
         }
       }
@@ -92,12 +92,12 @@ public final class DeviceTier implements AutoCloseable {
   /** The same over blocks that an engine has allocated on the GPU. */
   public static DeviceTier over(EventLoop loop, DeviceMemory memory, HostMemory below, int queueMax)
       throws CudaFailure {
-    var taken = new CudaStack();
+    var resources = new CudaStack();
     try {
-      var device = taken.add(memory.device().again());
-      return new DeviceTier(loop, device, taken, memory, below, queueMax);
+      var device = resources.add(memory.device().again());
+      return new DeviceTier(loop, device, resources, memory, below, queueMax);
     } catch (CudaFailure | RuntimeException failure) {
-      taken.close();
+      resources.close();
       throw failure;
     }
   }
@@ -142,6 +142,6 @@ public final class DeviceTier implements AutoCloseable {
   /** Closes the store, and gives everything back to the GPU. */
   @Override
   public void close() {
-    taken.close();
+    resources.close();
   }
 }

@@ -45,7 +45,7 @@ final class DeviceWorker implements AutoCloseable {
   private final Queue<CudaEvent> barriers = new ConcurrentLinkedQueue<>();
   private final List<CudaStream> streams;
   private final DeviceWatch watch;
-  private final CudaStack taken = new CudaStack();
+  private final CudaStack resources = new CudaStack();
   private final Map<CopyWay, LongAdder> chunks = new EnumMap<>(CopyWay.class);
   private final LongAdder copied = new LongAdder();
   private final LongAdder failed = new LongAdder();
@@ -69,11 +69,11 @@ final class DeviceWorker implements AutoCloseable {
     this.watch = new DeviceWatch(loop);
     for (var way : CopyWay.values()) chunks.put(way, new LongAdder());
     try {
-      var lanes = DeviceLane.open(taken, above, below, kernel, direction);
+      var lanes = DeviceLane.open(resources, above, below, kernel, direction);
       this.streams = DeviceLane.streams(lanes);
       this.road = new DeviceCopyQueue(lanes, above.layout(), costs);
     } catch (CudaFailure failure) {
-      taken.close();
+      resources.close();
       throw failure;
     }
     int gpu = above.device().gpu().index();
@@ -121,7 +121,7 @@ final class DeviceWorker implements AutoCloseable {
     LockSupport.unpark(thread);
     Threads.join(thread);
     refuse();
-    taken.close();
+    resources.close();
   }
 
   private void refuse() {

@@ -30,7 +30,7 @@ public final class GpuBench {
   /** The report of the other tiers, with what was measured of this GPU in front. */
   public static TierBench.Report measure(TierBench.Report below, int gpu, int rounds)
       throws IOException {
-    var found = run(CudaDriver.ask(CudaDriver.LIBRARY), gpu, rounds);
+    var found = run(CudaDriver.probe(CudaDriver.LIBRARY), gpu, rounds);
     return below.with(found.rates, found.ratios, found.gpu);
   }
 

@@ -49,7 +49,7 @@ final class GpuTrial implements AutoCloseable {
   record Path(Direction direction, Lie lie) {}
 
   private final int blockBytes;
-  private final CudaStack taken = new CudaStack();
+  private final CudaStack resources = new CudaStack();
   private final LiveLoop loop;
   private final DeviceTier tier;
   private final HostMemory below;
@@ -64,7 +64,7 @@ final class GpuTrial implements AutoCloseable {
     this.tier = tier;
     this.below = below;
     this.blockBytes = below.blockBytes();
-    this.stream = taken.add(tier.device().stream(Urgency.USUAL));
+    this.stream = resources.add(tier.device().stream(Urgency.USUAL));
   }
 
   /** Result of opening a trial: the trial, or why there is none. */
@@ -224,7 +224,7 @@ final class GpuTrial implements AutoCloseable {
 
   @Override
   public void close() {
-    taken.close();
+    resources.close();
     tier.close();
     loop.close();
     below.close();

@@ -10,7 +10,7 @@ final class GpuEngineProbeTest {
   private static final Libraries ALL = new Libraries("NVRTC 13.0, cuBLASLt", null);
 
   @Test
-  void aGpuWithItsLibrariesIsTold() {
+  void aGpuWithItsLibrariesIsReported() {
     var check = GpuEngineProbe.judge(90, 130L << 30, ALL);
     assertThat(check.status()).isEqualTo(Status.OK);
     assertThat(check.found()).isEqualTo("compute capability 9.0, NVRTC 13.0, cuBLASLt");

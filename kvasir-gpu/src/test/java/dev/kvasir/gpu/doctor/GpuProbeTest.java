@@ -79,7 +79,7 @@ final class GpuProbeTest {
   }
 
   private static Check judged(StubCuda stub) {
-    return GpuProbe.judge(List.of("/dev/nvidia0"), NO_DRIVER, GpuAnswer.of(stub.ask()));
+    return GpuProbe.judge(List.of("/dev/nvidia0"), NO_DRIVER, GpuAnswer.of(stub.probe()));
   }
 
   @Test

@@ -50,15 +50,15 @@ public final class EngineCheck {
   public List<String> answers(int requests, int tokens, int blocks, List<int[]> prompts)
       throws IOException {
     var wrong = new ArrayList<String>();
-    var asked = new ArrayList<GenerationRequest>();
+    var submitted = new ArrayList<GenerationRequest>();
     for (int i = 0; i < requests; i++) {
       var prompt = prompts.get(i % prompts.size());
-      asked.add(GenerationRequest.of("r" + i, prompt, tokens, SamplingSettings.greedy()));
+      submitted.add(GenerationRequest.of("r" + i, prompt, tokens, SamplingSettings.greedy()));
     }
     Map<String, List<Integer>> right;
     try (var model = LoadedModel.builtIn(folder, 2);
         var group = EngineGroup.open(model, settings(PlanningSettings.Mode.REPAIR, 400, 0))) {
-      right = Collected.of(group.engines().getFirst(), asked).tokens;
+      right = Collected.of(group.engines().getFirst(), submitted).tokens;
     }
     var file = BuiltInModel.file(folder);
     for (var mode : PlanningSettings.Mode.values()) {
@@ -69,9 +69,9 @@ public final class EngineCheck {
           var model = LoadedModel.on(device, null, folder);
           var group = EngineGroup.open(model, settings(mode, blocks, 4 * blocks))) {
         for (int round = 0; round < 2; round++) {
-          var found = Collected.of(group.engines().getFirst(), asked);
+          var found = Collected.of(group.engines().getFirst(), submitted);
           preemptions += found.preemptions;
-          wrong.addAll(compared(mode + " round " + round, found, right, asked));
+          wrong.addAll(compared(mode + " round " + round, found, right, submitted));
         }
         if (!group.drain(Duration.ofSeconds(60))) wrong.add(mode + " did not drain");
       }
@@ -87,26 +87,26 @@ public final class EngineCheck {
     var wrong = new ArrayList<String>();
     for (var place : FailingDevice.Place.values()) {
       for (int goodSteps : new int[] {0, tokens / 2}) {
-        wrong.addAll(failed(place, goodSteps, asked(count, tokens, prompts)));
+        wrong.addAll(failed(place, goodSteps, requests(count, tokens, prompts)));
       }
     }
     return wrong;
   }
 
-  /** So many prompts of a block and a half. */
-  static List<GenerationRequest> asked(int count, int tokens, List<int[]> prompts) {
-    var asked = new ArrayList<GenerationRequest>();
+  /** Returns that number of requests with prompts of a block and a half. */
+  static List<GenerationRequest> requests(int count, int tokens, List<int[]> prompts) {
+    var requests = new ArrayList<GenerationRequest>();
     for (int i = 0; i < count; i++) {
       var prompt = longer(prompts.get(i % prompts.size()), i);
-      asked.add(GenerationRequest.of("r" + i, prompt, tokens, SamplingSettings.greedy()));
+      requests.add(GenerationRequest.of("r" + i, prompt, tokens, SamplingSettings.greedy()));
     }
-    return asked;
+    return requests;
   }
 
-  List<String> failed(FailingDevice.Place place, int goodSteps, List<GenerationRequest> asked)
+  List<String> failed(FailingDevice.Place place, int goodSteps, List<GenerationRequest> requests)
       throws IOException {
     var wrong = new ArrayList<String>();
-    int blocks = asked.size() * 4;
+    int blocks = requests.size() * 4;
     var sizes =
         new GpuDevice.Settings(
             4 * blocks, 512, 64, folder.resolve("kernels"), GpuDevice.Weights.OF_FILE);
@@ -119,7 +119,7 @@ public final class EngineCheck {
         var group = EngineGroup.open(model, many)) {
       var engines = group.engines();
       int failures = 0;
-      for (var request : asked) {
+      for (var request : requests) {
         device.failAfter(goodSteps);
         failures += Collected.of(engines.get(0), List.of(request)).failed.size();
         // The step behind the one that fails must not be counted for the next prompt.
@@ -128,16 +128,16 @@ public final class EngineCheck {
       }
       device.failAfter(Integer.MAX_VALUE);
       // Short answers have ended before.
-      int least = goodSteps == 0 ? asked.size() : 1;
-      if (failures < least) wrong.add(failures + " steps failed of " + asked.size());
+      int least = goodSteps == 0 ? requests.size() : 1;
+      if (failures < least) wrong.add(failures + " steps failed of " + requests.size());
       var name = "after step %d failed at %s, ".formatted(goodSteps, place);
-      var other = Collected.of(engines.get(1), asked);
-      var same = Collected.of(engines.get(0), asked);
+      var other = Collected.of(engines.get(1), requests);
+      var same = Collected.of(engines.get(0), requests);
       // The third engine has found nothing, if the tiers are forgotten before it is asked.
       group.reset(_ -> {});
-      var right = Collected.of(engines.get(2), asked);
-      wrong.addAll(compared(name + "another engine", other, right.tokens, asked));
-      wrong.addAll(compared(name + "the same engine", same, right.tokens, asked));
+      var right = Collected.of(engines.get(2), requests);
+      wrong.addAll(compared(name + "another engine", other, right.tokens, requests));
+      wrong.addAll(compared(name + "the same engine", same, right.tokens, requests));
     }
     return wrong;
   }
@@ -153,9 +153,10 @@ public final class EngineCheck {
   /** A kernel writes where nothing is: who waits fails, and the engine is started again. */
   public List<String> lost(int tokens, List<int[]> prompts) throws IOException {
     var wrong = new ArrayList<String>();
-    var asked = new ArrayList<GenerationRequest>();
+    var requests = new ArrayList<GenerationRequest>();
     for (int i = 0; i < prompts.size(); i++) {
-      asked.add(GenerationRequest.of("r" + i, prompts.get(i), tokens, SamplingSettings.greedy()));
+      requests.add(
+          GenerationRequest.of("r" + i, prompts.get(i), tokens, SamplingSettings.greedy()));
     }
     var file = BuiltInModel.file(folder);
     var sizes =
@@ -164,11 +165,11 @@ public final class EngineCheck {
         var model = LoadedModel.on(device, null, folder);
         var group = EngineGroup.open(model, settings(PlanningSettings.Mode.REPAIR, 64, 128))) {
       var engine = group.engines().getFirst();
-      var right = Collected.of(engine, asked);
+      var right = Collected.of(engine, requests);
       var givenUp = new CountDownLatch(1);
       group.whenGivenUp(givenUp::countDown);
       breakContext(device.device());
-      var failed = Collected.of(engine, asked);
+      var failed = Collected.of(engine, requests);
       long begin = System.nanoTime();
       for (int i = 0; i < RESTART_WAITS && engine.isBroken() && givenUp.getCount() > 0; i++) {
         pause();
@@ -178,14 +179,14 @@ public final class EngineCheck {
               Locale.ROOT,
               "  a lost context: %d of %d answers failed (%s), %s after %.1f s",
               failed.failed.size(),
-              asked.size(),
+              requests.size(),
               failed.failure(),
               engine.isBroken() ? "given up" : "started again",
               (System.nanoTime() - begin) * 1e-9));
       if (failed.failed.isEmpty()) wrong.add("nobody heard of the lost context");
       if (givenUp.getCount() == 0) return wrong;
       wrong.addAll(
-          compared("after a lost context", Collected.of(engine, asked), right.tokens, asked));
+          compared("after a lost context", Collected.of(engine, requests), right.tokens, requests));
     }
     return wrong;
   }

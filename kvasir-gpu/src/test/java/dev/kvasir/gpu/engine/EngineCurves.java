@@ -183,7 +183,7 @@ public final class EngineCurves {
     private long idleNanos;
     private long tokens;
     private int failed;
-    private int asked;
+    private int sent;
 
     Callers(EmbeddedEngine engine) {
       this.engine = engine;
@@ -192,16 +192,16 @@ public final class EngineCurves {
     void begin(int count) {
       onLoop(
           () -> {
-            for (int i = 0; i < count; i++) ask();
+            for (int i = 0; i < count; i++) send();
           });
     }
 
-    private void ask() {
+    private void send() {
       var prompt = random.ints(PROMPT_TOKENS, 3, 4_000).toArray();
       int length = random.nextInt(ANSWER_MIN, ANSWER_MAX + 1);
       var request =
           new GenerationRequest(
-              "r" + asked++, "", prompt, length, length, SamplingSettings.greedy(), List.of(), 0);
+              "r" + sent++, "", prompt, length, length, SamplingSettings.greedy(), List.of(), 0);
       open.add(engine.submit(request, this));
     }
 
@@ -223,11 +223,11 @@ public final class EngineCurves {
       if (isEnding) return;
       if (!(end instanceof GenerationEnd.Full)) failed++;
       // Not within the engine's own turn.
-      engine.loop().execute(this::askIfGoingOn);
+      engine.loop().execute(this::sendIfGoingOn);
     }
 
-    private void askIfGoingOn() {
-      if (!isEnding) ask();
+    private void sendIfGoingOn() {
+      if (!isEnding) send();
     }
 
     /** Waits, and then measures for so long. */

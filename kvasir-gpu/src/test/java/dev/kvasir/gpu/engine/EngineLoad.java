@@ -76,7 +76,7 @@ public final class EngineLoad {
       for (var each : callers) each.begin(size.callers);
       pause(time);
       for (var each : callers) each.end();
-      for (var each : callers) wrong.addAll(each.told(out));
+      for (var each : callers) wrong.addAll(each.report(out));
       if (!group.drain(ENDING_MAX)) wrong.add("did not drain");
       device.device().bind();
       out.accept(
@@ -87,16 +87,16 @@ public final class EngineLoad {
   }
 
   private Map<Integer, List<Integer>> right(List<int[]> prompts) throws IOException {
-    var asked = new ArrayList<GenerationRequest>();
+    var requests = new ArrayList<GenerationRequest>();
     for (int i = 0; i < prompts.size(); i++) {
-      asked.add(
+      requests.add(
           GenerationRequest.of(
               Integer.toString(i), prompts.get(i), ANSWER_TOKENS, SamplingSettings.greedy()));
     }
     var settings = EngineGroupSettings.of(1, 400, 0, 0, null, EngineSettings.of(16, 512));
     try (var model = LoadedModel.builtIn(folder, 2);
         var group = EngineGroup.open(model, settings)) {
-      var found = Collected.of(group.engines().getFirst(), asked).tokens;
+      var found = Collected.of(group.engines().getFirst(), requests).tokens;
       var right = new LinkedHashMap<Integer, List<Integer>>();
       found.forEach((id, tokens) -> right.put(Integer.parseInt(id), tokens));
       return right;
@@ -122,7 +122,7 @@ public final class EngineLoad {
     private final CountDownLatch over = new CountDownLatch(1);
     private final List<String> wrong = new ArrayList<>();
     private boolean isEnding;
-    private long asked;
+    private long sent;
     private long whole;
     private long gone;
     private long different;
@@ -139,15 +139,15 @@ public final class EngineLoad {
           .loop()
           .execute(
               () -> {
-                for (int i = 0; i < count; i++) ask();
+                for (int i = 0; i < count; i++) send();
               });
     }
 
-    private void ask() {
+    private void send() {
       int which = random.nextInt(prompts.size());
       var request =
           GenerationRequest.of(
-              which + "-" + asked++, prompts.get(which), ANSWER_TOKENS, SamplingSettings.greedy());
+              which + "-" + sent++, prompts.get(which), ANSWER_TOKENS, SamplingSettings.greedy());
       var generation = engine.submit(request, this);
       open.put(generation, new ArrayList<>());
       if (random.nextDouble() < GONE_SHARE) goneAfter.put(generation, random.nextInt(8));
@@ -187,7 +187,7 @@ public final class EngineLoad {
     }
 
     private void goOn() {
-      if (!isEnding) ask();
+      if (!isEnding) send();
       else if (open.isEmpty()) over.countDown();
     }
 
@@ -206,7 +206,7 @@ public final class EngineLoad {
       }
     }
 
-    List<String> told(Consumer<String> out) {
+    List<String> report(Consumer<String> out) {
       out.accept(
           String.format(
               Locale.ROOT,

@@ -36,7 +36,7 @@ final class GpuDeviceTest {
   @TempDir Path folder;
 
   private static CudaAnswer.Answered ready(StubCuda stub) {
-    if (stub.ask() instanceof CudaAnswer.Answered ready) return ready;
+    if (stub.probe() instanceof CudaAnswer.Answered ready) return ready;
     throw new AssertionError("the stand-in does not answer");
   }
 
@@ -58,19 +58,19 @@ final class GpuDeviceTest {
       FolderWriter.write(file, model, FolderWriter.NumberType.BF16, 2);
     }
     var prompt = new int[] {1, 1318, 1385, 201, 3885};
-    var asked = List.of(GenerationRequest.of("r", prompt, 3, SamplingSettings.greedy()));
+    var requests = List.of(GenerationRequest.of("r", prompt, 3, SamplingSettings.greedy()));
     var sizes = EngineGroupSettings.of(1, 8, 0, 0, null, EngineSettings.of(4, 64));
     List<Integer> right;
     try (var cpu = LoadedModel.builtIn(folder, 1);
         var group = EngineGroup.open(cpu, sizes)) {
-      right = Collected.of(group.engines().getFirst(), asked).tokens.get("r");
+      right = Collected.of(group.engines().getFirst(), requests).tokens.get("r");
     }
     try (var device = GpuDevice.open(ready(stub), libraries, model, settings());
         var loaded = LoadedModel.on(device, model, folder);
         var group = EngineGroup.open(loaded, sizes)) {
       assertThat(loaded.served().name()).isEqualTo("pocket");
       assertThat(loaded.served().chat()).isPresent();
-      var found = Collected.of(group.engines().getFirst(), asked);
+      var found = Collected.of(group.engines().getFirst(), requests);
       assertThat(found.failed).isEmpty();
       assertThat(found.tokens.get("r")).isEqualTo(right);
     }
@@ -119,12 +119,12 @@ final class GpuDeviceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"cuEventSynchronize", "cuGraphLaunch", "cuMemcpyHtoDAsync_v2"})
-  void aLostContextFailsWhoeverWaitsAndIsStartedAnew(String call)
+  void aLostContextFailsWaitingRequestsAndIsStartedAnew(String call)
       throws IOException, InterruptedException {
     var stub = StubCuda.fresh();
     var libraries = stub.libraries();
     var prompt = new int[] {3, 4, 5, 6, 7};
-    var asked =
+    var requests =
         List.of(
             new GenerationRequest("r", "", prompt, 3, 3, SamplingSettings.greedy(), List.of(), 0));
     var sizes = EngineGroupSettings.of(1, 8, 16, 0, null, EngineSettings.of(4, 64));
@@ -133,15 +133,15 @@ final class GpuDeviceTest {
         var loaded = LoadedModel.on(device, file, folder);
         var group = EngineGroup.open(loaded, sizes)) {
       var engine = group.engines().getFirst();
-      var right = Collected.of(engine, asked);
+      var right = Collected.of(engine, requests);
       assertThat(right.failed).isEmpty();
       stub.fail(call, 700, 1);
-      var failed = Collected.of(engine, asked);
+      var failed = Collected.of(engine, requests);
       assertThat(failed.failed).hasSize(1);
       assertThat(failed.failure()).containsAnyOf("lost its GPU", "CUDA error 700");
       Eventually.ends(engine::isBroken);
       assertThat(engine.isBroken()).isFalse();
-      var again = Collected.of(engine, asked);
+      var again = Collected.of(engine, requests);
       assertThat(again.failed).isEmpty();
       assertThat(again.tokens).isEqualTo(right.tokens);
     }
@@ -161,9 +161,9 @@ final class GpuDeviceTest {
       group.whenGivenUp(givenUp::countDown);
       stub.loseForGood();
       stub.fail("cuEventSynchronize", 700, 1);
-      var asked = GenerationRequest.of("r", new int[] {3, 4}, 3, SamplingSettings.greedy());
+      var request = GenerationRequest.of("r", new int[] {3, 4}, 3, SamplingSettings.greedy());
       var engine = group.engines().getFirst();
-      assertThat(Collected.of(engine, List.of(asked)).failed).hasSize(1);
+      assertThat(Collected.of(engine, List.of(request)).failed).hasSize(1);
       assertThat(givenUp.await(1, TimeUnit.MINUTES)).isTrue();
       assertThat(engine.isBroken()).isTrue();
     }

@@ -23,7 +23,7 @@ final class GpuEngineCheckTest {
   @TempDir Path folder;
 
   private static CudaAnswer.Answered ready(StubCuda stub) {
-    if (stub.ask() instanceof CudaAnswer.Answered ready) return ready;
+    if (stub.probe() instanceof CudaAnswer.Answered ready) return ready;
     throw new AssertionError("the stand-in does not answer");
   }
 
@@ -41,8 +41,8 @@ final class GpuEngineCheckTest {
     var stub = StubCuda.fresh();
     var check = new EngineCheck(ready(stub), stub.libraries(), folder, System.out::println);
     var prompts = List.of(new int[] {1, 1318, 1385, 201, 3885}, new int[] {1, 1318, 1385, 201});
-    var asked = EngineCheck.asked(1, 2, prompts);
-    assertThat(check.failed(FailingDevice.Place.LAUNCH, 0, asked)).isEmpty();
+    var requests = EngineCheck.requests(1, 2, prompts);
+    assertThat(check.failed(FailingDevice.Place.LAUNCH, 0, requests)).isEmpty();
     assertThat(stub.live()).containsExactly(0, 0, 0, 0, 0, 0);
   }
 

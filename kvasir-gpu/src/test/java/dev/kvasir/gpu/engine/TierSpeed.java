@@ -82,20 +82,20 @@ public final class TierSpeed {
     try (var gpu = GpuDevice.random(ready, libraries, shape, sizes(device));
         var model = new LoadedModel(served(shape), gpu)) {
       try (var group = EngineGroup.open(model, settings)) {
-        ask(group, "warm-up", List.of(new int[] {5, 6, 7}), null);
+        request(group, "warm-up", List.of(new int[] {5, 6, 7}), null);
         for (var prompt : prompts) {
-          ask(group, "computed", List.of(prompt), null);
-          ask(group, "from the GPU", List.of(prompt, prompt), Tier.DEVICE);
+          request(group, "computed", List.of(prompt), null);
+          request(group, "from the GPU", List.of(prompt, prompt), Tier.DEVICE);
         }
         for (var prompt : prompts) {
-          ask(group, "from host memory", List.of(prompt), Tier.HOST);
-          ask(group, "from the GPU, loaded", List.of(prompt), Tier.DEVICE);
+          request(group, "from host memory", List.of(prompt), Tier.HOST);
+          request(group, "from the GPU, loaded", List.of(prompt), Tier.DEVICE);
         }
         if (!group.drain(DRAIN_MAX)) wrong.add("did not drain");
       }
       try (var group = EngineGroup.open(model, settings)) {
-        ask(group, "warm-up", List.of(new int[] {5, 6, 7}), null);
-        ask(group, "from disk", prompts, Tier.DISK);
+        request(group, "warm-up", List.of(new int[] {5, 6, 7}), null);
+        request(group, "from disk", prompts, Tier.DISK);
       }
     }
     return List.copyOf(wrong);
@@ -117,7 +117,7 @@ public final class TierSpeed {
     return prompts;
   }
 
-  private void ask(EngineGroup group, String name, List<int[]> prompts, @Nullable Tier from) {
+  private void request(EngineGroup group, String name, List<int[]> prompts, @Nullable Tier from) {
     var millis = new ArrayList<Double>();
     long found = 0;
     long cached = 0;
@@ -136,7 +136,7 @@ public final class TierSpeed {
     }
     Collections.sort(millis);
     if (name.equals("computed")) computedMillis = millis.get(millis.size() / 2);
-    tell(name, prompts.getFirst().length, millis, cached, found);
+    print(name, prompts.getFirst().length, millis, cached, found);
   }
 
   /**
@@ -168,7 +168,7 @@ public final class TierSpeed {
         name, "", prompt, ANSWER_TOKENS, ANSWER_TOKENS, SamplingSettings.greedy(), List.of(), 0);
   }
 
-  private void tell(String name, int length, List<Double> millis, long cached, long found) {
+  private void print(String name, int length, List<Double> millis, long cached, long found) {
     double median = millis.get(millis.size() / 2);
     out.accept(
         String.format(

@@ -64,7 +64,7 @@ final class GpuModelCheck {
   }
 
   /** Arguments of the check. */
-  private record Asked(List<String> parts, double minutes, Path json) {}
+  private record Arguments(List<String> parts, double minutes, Path json) {}
 
   /**
    * Arguments: the result file; the parts: kernels, model, engine, failed, lost, load, tiers,
@@ -75,16 +75,16 @@ final class GpuModelCheck {
     try (var file = new PrintStream(arguments[0])) {
       var json = Path.of(arguments[0].replaceFirst("\\.txt$", "") + ".json");
       double minutes = arguments.length > 2 ? Double.parseDouble(arguments[2]) : 8;
-      status = run(file, new Asked(List.of(arguments[1].split(",")), minutes, json));
+      status = run(file, new Arguments(List.of(arguments[1].split(",")), minutes, json));
     } catch (Throwable failure) {
       failure.printStackTrace(System.err);
     }
     System.exit(status); // The threads of what failed half-way must not keep the process.
   }
 
-  private static int run(PrintStream file, Asked asked) throws IOException {
-    var parts = asked.parts;
-    var answer = CudaDriver.ask(CudaDriver.LIBRARY);
+  private static int run(PrintStream file, Arguments arguments) throws IOException {
+    var parts = arguments.parts;
+    var answer = CudaDriver.probe(CudaDriver.LIBRARY);
     if (!(answer instanceof CudaAnswer.Answered ready) || ready.gpus().isEmpty()) {
       System.out.println("no GPU: " + answer);
       return NO_GPU;
@@ -92,11 +92,11 @@ final class GpuModelCheck {
     var cache = Files.createTempDirectory("kvasir-gpu-model-");
     var gpu = ready.gpus().getFirst();
     // A context that a part has lost cannot be given back; that is nothing to fail for.
-    try (var taken = new CudaStack()) {
-      var device = taken.add(CudaDevice.open(ready.driver(), gpu));
+    try (var resources = new CudaStack()) {
+      var device = resources.add(CudaDevice.open(ready.driver(), gpu));
       var check = new GpuModelCheck(device, cache, file);
       var libraries = CudaLibraries.installed();
-      check.say(
+      check.print(
           "GPU %s, CUDA %s, compute capability %d, %s"
               .formatted(
                   gpu,
@@ -108,53 +108,54 @@ final class GpuModelCheck {
       if (parts.contains("profile")) {
         check.part(
             "profile",
-            () -> KernelProfile.run(device, libraries, ModelSpeed.EIGHT_BILLION, check::say));
+            () -> KernelProfile.run(device, libraries, ModelSpeed.EIGHT_BILLION, check::print));
       }
       if (parts.contains("decode") || parts.contains("prefill")) {
         check.part("speed, 8 billion", () -> check.speed(libraries, parts));
       }
-      check.engines(ready, libraries, asked);
+      check.engines(ready, libraries, arguments);
       if (parts.contains("tuning")) check.part("tuning", () -> check.tuning(libraries));
       if (parts.contains("small")) check.part("speed, 0.5 billion", () -> check.small(libraries));
-      check.say("held at the end: " + device.holdings());
-      check.say(check.wrong.isEmpty() ? "all right" : "WRONG: " + check.wrong);
+      check.print("held at the end: " + device.holdings());
+      check.print(check.wrong.isEmpty() ? "all right" : "WRONG: " + check.wrong);
       return check.wrong.isEmpty() ? 0 : 1;
     }
   }
 
-  private void engines(CudaAnswer.Answered ready, CudaLibraries libraries, Asked asked) {
-    var parts = asked.parts;
+  private void engines(CudaAnswer.Answered ready, CudaLibraries libraries, Arguments arguments) {
+    var parts = arguments.parts;
     if (parts.contains("engine")) {
-      var engine = new EngineCheck(ready, libraries, cache, this::say);
+      var engine = new EngineCheck(ready, libraries, cache, this::print);
       part("engine", () -> wrong.addAll(engine.answers(24, 24, 16, ModelCheck.PROMPTS)));
       if (engine.preemptions() == 0) wrong.add("no preemption was forced");
     }
     if (parts.contains("lost")) {
-      var engine = new EngineCheck(ready, libraries, cache, this::say);
+      var engine = new EngineCheck(ready, libraries, cache, this::print);
       part("lost", () -> wrong.addAll(engine.lost(12, ModelCheck.PROMPTS)));
     }
     if (parts.contains("failed")) {
-      var engine = new EngineCheck(ready, libraries, cache, this::say);
+      var engine = new EngineCheck(ready, libraries, cache, this::print);
       part("failed", () -> wrong.addAll(engine.failed(20, 24, ModelCheck.PROMPTS)));
     }
     if (parts.contains("load")) {
-      var load = new EngineLoad(ready, libraries, cache, this::say);
-      var time = Duration.ofSeconds((long) (60 * asked.minutes));
+      var load = new EngineLoad(ready, libraries, cache, this::print);
+      var time = Duration.ofSeconds((long) (60 * arguments.minutes));
       var size = new EngineLoad.Size(48, 40);
       part("load", () -> wrong.addAll(load.run(size, time, ModelCheck.PROMPTS)));
     }
     if (parts.contains("tiers")) {
-      var tiers = new TierSpeed(ready, libraries, cache, this::say);
+      var tiers = new TierSpeed(ready, libraries, cache, this::print);
       for (int tokens : List.of(8_192, 32_768)) {
         part(
             "tiers, " + tokens + " tokens",
             () -> wrong.addAll(tiers.run(ModelSpeed.EIGHT_BILLION, tokens)));
       }
     }
-    if (parts.contains("idle")) idle(new EngineCurves(ready, libraries, cache, this::say), asked);
+    if (parts.contains("idle"))
+      idle(new EngineCurves(ready, libraries, cache, this::print), arguments);
   }
 
-  private void idle(EngineCurves curves, Asked asked) {
+  private void idle(EngineCurves curves, Arguments arguments) {
     var points = new ArrayList<EngineCurves.Point>();
     var running = List.of(1, 32, 128, 256);
     var waiting = List.of(0, 1_000, 10_000);
@@ -169,25 +170,25 @@ final class GpuModelCheck {
         "idle, as JSON",
         () ->
             Files.writeString(
-                asked.json,
+                arguments.json,
                 points.stream()
                     .map(EngineCurves.Point::json)
                     .collect(Collectors.joining(",\n", "[", "]\n"))));
   }
 
   private void part(String name, Part part) {
-    say("== " + name);
+    print("== " + name);
     long begin = System.nanoTime();
     try {
       part.run();
     } catch (IOException | RuntimeException | Error failure) {
-      say(name + " failed: " + failure);
+      print(name + " failed: " + failure);
       for (var frame : failure.getStackTrace()) {
-        if (frame.getClassName().startsWith("dev.kvasir")) say("    at " + frame);
+        if (frame.getClassName().startsWith("dev.kvasir")) print("    at " + frame);
       }
       wrong.add(name + " failed");
     }
-    say("   (%.1f s)".formatted((System.nanoTime() - begin) * 1e-9));
+    print("   (%.1f s)".formatted((System.nanoTime() - begin) * 1e-9));
   }
 
   private void kernels(CudaLibraries libraries) throws IOException {
@@ -211,9 +212,9 @@ final class GpuModelCheck {
             new GpuShape(
                 2, 256, 8, 4, 32, 704, 512, 1024, 1e-6f, 1e6f, RopePairs.HALVES, Extra.HEAD_NORM));
     for (var shape : shapes) {
-      say("  " + shape);
+      print("  " + shape);
       for (var result : KernelCheck.run(device, libraries, shape, EXTENT, 5)) {
-        say("  " + result);
+        print("  " + result);
         if (!result.isRight()) wrong.add(result.toString());
       }
     }
@@ -221,7 +222,7 @@ final class GpuModelCheck {
 
   private void model(CudaLibraries libraries) throws IOException {
     var model = BuiltInModel.file(cache);
-    try (var check = new ModelCheck(device, libraries, model, cache, this::say)) {
+    try (var check = new ModelCheck(device, libraries, model, cache, this::print)) {
       wrong.addAll(check.run(24, List.of(1, 2, 3, 8, 32, 100, 256)));
     }
   }
@@ -235,14 +236,14 @@ final class GpuModelCheck {
             131_072,
             cache,
             KernelTuning.USUAL,
-            this::say)) {
+            this::print)) {
       if (parts.contains("decode")) {
         for (int batch : List.of(1, 2, 8, 32, 64, 128, 256)) speed.decode(batch, 200);
       }
       if (parts.contains("prefill")) {
         for (int tokens : List.of(2_048, 8_192, 32_768)) speed.prefill(tokens);
       }
-      say("graphs made: " + speed.model().graphs());
+      print("graphs made: " + speed.model().graphs());
     }
   }
 
@@ -254,10 +255,10 @@ final class GpuModelCheck {
             new KernelTuning(Begin.IN_TURN, 4),
             new KernelTuning(Begin.EARLY, 2),
             KernelTuning.USUAL)) {
-      say(tuning.toString());
+      print(tuning.toString());
       try (var speed =
           new ModelSpeed(
-              device, libraries, ModelSpeed.EIGHT_BILLION, 32_768, cache, tuning, this::say)) {
+              device, libraries, ModelSpeed.EIGHT_BILLION, 32_768, cache, tuning, this::print)) {
         speed.decode(1, 100);
         speed.decode(2, 100);
       }
@@ -273,12 +274,12 @@ final class GpuModelCheck {
             131_072,
             cache,
             KernelTuning.USUAL,
-            this::say)) {
+            this::print)) {
       for (int batch : List.of(1, 32, 256)) speed.decode(batch, 200);
     }
   }
 
-  private void say(String line) {
+  private void print(String line) {
     System.out.println(line);
     file.println(line);
     file.flush();

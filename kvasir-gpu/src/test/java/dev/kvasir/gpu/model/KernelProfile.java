@@ -35,15 +35,16 @@ final class KernelProfile {
   private final GpuShape shape;
   private final CudaDevice device;
   private final CudaStream stream;
-  private final CudaStack taken;
+  private final CudaStack resources;
   private final Consumer<String> out;
 
-  private KernelProfile(CudaDevice device, GpuShape shape, CudaStack taken, Consumer<String> out)
+  private KernelProfile(
+      CudaDevice device, GpuShape shape, CudaStack resources, Consumer<String> out)
       throws IOException {
     this.device = device;
     this.shape = shape;
-    this.taken = taken;
-    this.stream = taken.add(device.stream(CudaDevice.Urgency.USUAL));
+    this.resources = resources;
+    this.stream = resources.add(device.stream(CudaDevice.Urgency.USUAL));
     this.out = out;
   }
 
@@ -55,9 +56,9 @@ final class KernelProfile {
             .compile(
                 KernelText.whole(),
                 KernelText.options(shape, device.capability(), KernelTuning.USUAL));
-    try (var taken = new CudaStack()) {
-      var kernels = taken.add(new GpuKernels(device, shape, code, KernelTuning.USUAL));
-      var profile = new KernelProfile(device, shape, taken, out);
+    try (var resources = new CudaStack()) {
+      var kernels = resources.add(new GpuKernels(device, shape, code, KernelTuning.USUAL));
+      var profile = new KernelProfile(device, shape, resources, out);
       profile.products(kernels, libraries);
       profile.attention(kernels);
       profile.rows(kernels);
@@ -65,7 +66,7 @@ final class KernelProfile {
   }
 
   private long memory(long bytes) throws IOException {
-    long at = taken.add(device.allocate(bytes)).value();
+    long at = resources.add(device.allocate(bytes)).value();
     stream.clear(at, bytes);
     return at;
   }

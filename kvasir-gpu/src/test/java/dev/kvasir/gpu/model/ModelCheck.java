@@ -145,7 +145,7 @@ final class ModelCheck implements AutoCloseable {
         size += Math.pow(right[t], 2);
       }
       double error = Math.sqrt(difference / size);
-      say(
+      print(
           error <= LOGITS_ERROR,
           "logits of prompt %d: error %.2e (at most %.0e)",
           i,
@@ -171,7 +171,7 @@ final class ModelCheck implements AutoCloseable {
           different++;
           margin = Math.max(margin, right.margins[at]);
         }
-        say(
+        print(
             different == 0 || margin <= MARGIN_MAX,
             "batch %d, %s, chunks of %d, graphs %s: %d of %d differ (margin %.2f)",
             batch,
@@ -186,7 +186,7 @@ final class ModelCheck implements AutoCloseable {
   }
 
   @SuppressWarnings("AnnotateFormatMethod")
-  private void say(boolean isRight, String format, Object... values) {
+  private void print(boolean isRight, String format, Object... values) {
     var line = String.format(Locale.ROOT, format, values);
     out.accept("  " + line + (isRight ? " ok" : " WRONG"));
     if (!isRight) wrong.add(line);

@@ -91,7 +91,7 @@ final class ModelSpeed implements AutoCloseable {
       var run = runs.get(ROUNDS / 2);
       double share =
           batch > 2 ? 0 : model.shape().weightBytes() / (run.stepMillis * 1e-3) / BYTES_PER_SECOND;
-      say(
+      print(
           "decode %3d %-11s %9.0f tokens/s, step %.3f ms, idle %.2f %%, bandwidth %.2f, warm %.0f",
           batch,
           reading,
@@ -163,7 +163,7 @@ final class ModelSpeed implements AutoCloseable {
     double first = seconds[0];
     Arrays.sort(seconds, 1, ROUNDS + 1);
     double median = seconds[1 + ROUNDS / 2];
-    say(
+    print(
         "prefill %5d %9.0f tokens/s, %.1f ms (first %.1f)",
         tokens, tokens / median, 1e3 * median, 1e3 * first);
   }
@@ -177,7 +177,7 @@ final class ModelSpeed implements AutoCloseable {
   }
 
   @SuppressWarnings("AnnotateFormatMethod")
-  private void say(String format, Object... values) {
+  private void print(String format, Object... values) {
     out.accept(String.format(Locale.ROOT, format, values));
   }
 

@@ -17,13 +17,13 @@ import java.util.Random;
 /** Arrays of the host on a GPU and back, for checks. */
 final class Scratch implements AutoCloseable {
   private final CudaDevice device;
-  private final CudaStack taken = new CudaStack();
+  private final CudaStack resources = new CudaStack();
   final CudaStream stream;
   final Random random;
 
   Scratch(CudaDevice device, long seed) throws CudaFailure {
     this.device = device;
-    this.stream = taken.add(device.stream(CudaDevice.Urgency.USUAL));
+    this.stream = resources.add(device.stream(CudaDevice.Urgency.USUAL));
     this.random = new Random(seed);
   }
 
@@ -88,7 +88,7 @@ final class Scratch implements AutoCloseable {
   }
 
   long up(MemorySegment host) throws CudaFailure {
-    long at = taken.add(device.allocate(Math.max(256, host.byteSize()))).value();
+    long at = resources.add(device.allocate(Math.max(256, host.byteSize()))).value();
     try (var pinned = device.register(host)) {
       stream.copy(Direction.UP, at, pinned.value(), host.byteSize());
       stream.await();
@@ -127,6 +127,6 @@ final class Scratch implements AutoCloseable {
 
   @Override
   public void close() {
-    taken.close();
+    resources.close();
   }
 }

@@ -174,7 +174,7 @@ final class ChainCheck {
               if (underWay >= UNDER_WAY_MAX) return true;
               boolean behind = tieredCache.cache.settlement().pending() > BEHIND_MAX;
               if (groups.size() < 4 || (!behind && random.nextInt(100) < 50)) make();
-              else ask();
+              else request();
               return false;
             });
     if (idle) pause();
@@ -242,8 +242,8 @@ final class ChainCheck {
     return key * 0x1_0000_0001L + 17;
   }
 
-  /** Asks for a group, old or new; compares what comes while it is held. */
-  private void ask() {
+  /** Requests a group, old or new; compares what comes while it is held. */
+  private void request() {
     int at =
         random.nextInt(3) == 0
             ? groups.size() - 1 - random.nextInt(Math.min(8, groups.size()))

@@ -27,7 +27,7 @@ final class DeviceBench implements AutoCloseable {
   final HostMemory host;
   final DeviceStore store;
   final CheckKernels kernels;
-  private final CudaStack taken = new CudaStack();
+  private final CudaStack resources = new CudaStack();
 
   DeviceBench(DeviceLayout layout, Map<Direction, CopyCosts> costs) throws CudaFailure {
     this(StubCuda.fresh(), layout, costs, 4096);
@@ -36,13 +36,13 @@ final class DeviceBench implements AutoCloseable {
   DeviceBench(StubCuda stub, DeviceLayout layout, Map<Direction, CopyCosts> costs, int queueMax)
       throws CudaFailure {
     this.stub = stub;
-    device = taken.add(stub.device());
-    memory = taken.add(DeviceMemory.allocate(device, layout));
-    host = taken.add(new HostMemory("host", layout.blocks(), layout.blockBytes()));
-    taken.add(device.register(host.whole()));
-    kernels = taken.add(new CheckKernels(device));
-    var move = taken.add(MoveKernel.load(device));
-    store = taken.add(new DeviceStore(caller.loop, memory, host, move, costs, queueMax));
+    device = resources.add(stub.device());
+    memory = resources.add(DeviceMemory.allocate(device, layout));
+    host = resources.add(new HostMemory("host", layout.blocks(), layout.blockBytes()));
+    resources.add(device.register(host.whole()));
+    kernels = resources.add(new CheckKernels(device));
+    var move = resources.add(MoveKernel.load(device));
+    store = resources.add(new DeviceStore(caller.loop, memory, host, move, costs, queueMax));
   }
 
   long words() {
@@ -101,7 +101,7 @@ final class DeviceBench implements AutoCloseable {
 
   @Override
   public void close() {
-    taken.close();
+    resources.close();
     caller.close();
   }
 }

@@ -32,9 +32,9 @@ class DeviceTierTest {
 
   @Test
   void aGpuThatIsNotThereIsUnavailable() {
-    assertThat(open(StubCuda.fresh().ask(), 2))
+    assertThat(open(StubCuda.fresh().probe(), 2))
         .isEqualTo(new Opening.Unavailable("there is no GPU 2, but 2"));
-    assertThat(open(StubCuda.fresh().ask(), -1)).isInstanceOf(Opening.Unavailable.class);
+    assertThat(open(StubCuda.fresh().probe(), -1)).isInstanceOf(Opening.Unavailable.class);
   }
 
   @Test
@@ -43,7 +43,7 @@ class DeviceTierTest {
     try (var caller = new Caller();
         var below = new HostMemory("host", 16, 16 << 10)) {
       for (int gpu = 0; gpu < 2; gpu++) {
-        var opening = DeviceTier.open(caller.loop, stub.ask(), gpu, LAYOUT, below, 64);
+        var opening = DeviceTier.open(caller.loop, stub.probe(), gpu, LAYOUT, below, 64);
         assertThat(opening).isInstanceOf(Opening.Ready.class);
         try (var tier = ((Opening.Ready) opening).tier()) {
           assertThat(tier.device().gpu().index()).isEqualTo(gpu);
@@ -63,7 +63,7 @@ class DeviceTierTest {
           var below = new HostMemory("host", 16, 16 << 10)) {
         var tiers = new ArrayList<DeviceTier>();
         for (int gpu = 0; gpu < 2; gpu++) {
-          var opening = DeviceTier.open(caller.loop, stub.ask(), gpu, LAYOUT, below, 64);
+          var opening = DeviceTier.open(caller.loop, stub.probe(), gpu, LAYOUT, below, 64);
           assertThat(opening).isInstanceOf(Opening.Ready.class);
           tiers.add(((Opening.Ready) opening).tier());
         }
@@ -84,7 +84,7 @@ class DeviceTierTest {
     try (var caller = new Caller();
         var below = new HostMemory("host", 16, 1000)) {
       var layout = DeviceLayout.contiguous(16, 1000);
-      var opening = DeviceTier.open(caller.loop, stub.ask(), 0, layout, below, 64);
+      var opening = DeviceTier.open(caller.loop, stub.probe(), 0, layout, below, 64);
       try (var tier = ((Opening.Ready) opening).tier()) {
         var costs = tier.costs(Direction.DOWN);
         assertThat(List.of(costs.stagedNanos(), costs.directNanos(), costs.batchNanos()))
@@ -109,7 +109,7 @@ class DeviceTierTest {
             "cuMemcpy2DAsync_v2")) {
       for (int after = 0; after < 30; after += 5) {
         stub.fail(call, 2, after);
-        switch (open(stub.ask(), 0)) {
+        switch (open(stub.probe(), 0)) {
           case Opening.Ready(DeviceTier tier) -> tier.close();
           case Opening.Unavailable(String reason) -> {
             unavailable++;

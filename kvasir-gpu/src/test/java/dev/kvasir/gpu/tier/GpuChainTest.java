@@ -19,7 +19,7 @@ class GpuChainTest {
     for (long seed = 1; seed <= 2; seed++) {
       var layout = new DeviceLayout(64, 4, 4 << 10);
       var size = new GpuTieredCache.Size(layout, 128, 512, folder.resolve("chain-" + seed));
-      var result = ChainCheck.run(stub.ask(), size, 48 << 20, seed);
+      var result = ChainCheck.run(stub.probe(), size, 48 << 20, seed);
       assertThat(result.wrongWords()).as("seed %s: %s", seed, result).isZero();
       assertThat(result.compared()).as("seed %s: %s", seed, result).isPositive();
       assertThat(result.failed()).as("seed %s: %s", seed, result).isZero();
@@ -33,7 +33,7 @@ class GpuChainTest {
   void whatAKernelStillWritesIsNotReadBeforeItIsDone() throws IOException {
     var layout = DeviceLayout.contiguous(64, 16 << 10);
     var size = new GpuTieredCache.Size(layout, 128, 64, folder.resolve("passes"));
-    var result = PassCheck.run(StubCuda.fresh().ask(), size, 200, Duration.ofMillis(2), 8);
+    var result = PassCheck.run(StubCuda.fresh().probe(), size, 200, Duration.ofMillis(2), 8);
     assertThat(result.wrongBlocks()).isZero();
     assertThat(result.early()).isZero();
     assertThat(result.threadsMost()).isLessThanOrEqualTo(0);

@@ -53,18 +53,18 @@ final class GpuCheck {
     var folder = Files.createTempDirectory(Path.of(arguments[0]), "kvasir-gpu-check-");
     var what = List.of(arguments[2].split(","));
     try (var file = new PrintStream(arguments[1])) {
-      var check = new GpuCheck(CudaDriver.ask(CudaDriver.LIBRARY), folder, file);
+      var check = new GpuCheck(CudaDriver.probe(CudaDriver.LIBRARY), folder, file);
       if (!(check.answer instanceof CudaAnswer.Answered(CudaDriver driver, List<Gpu> gpus))) {
-        check.say("no GPU: " + check.answer);
+        check.print("no GPU: " + check.answer);
         return 69;
       }
-      check.say("GPU check: " + gpus + ", CUDA " + driver.version());
+      check.print("GPU check: " + gpus + ", CUDA " + driver.version());
       if (what.contains("rates")) check.rates(torch(arguments[5]));
-      if (what.contains("beside")) check.beside();
+      if (what.contains("beside")) check.overlap();
       if (what.contains("passes")) check.passes(Integer.parseInt(arguments[4]));
       if (what.contains("chain")) check.chain(Long.parseLong(arguments[3]) << 30);
       boolean met = check.missed.isEmpty();
-      check.say(met ? "all goals met" : "missed: " + check.missed);
+      check.print(met ? "all goals met" : "missed: " + check.missed);
       return met ? 0 : 1;
     } finally {
       try (var files = Files.walk(folder)) {
@@ -108,7 +108,7 @@ final class GpuCheck {
     var found = GpuBench.run(answer, 0, 7);
     torch(torch, found.compared());
     for (var rate : found.rates()) {
-      say(
+      print(
           String.format(
               Locale.ROOT,
               "%-10s %5d KiB %7.2f GB/s, one block p50 %.1f us p99 %.1f us",
@@ -128,7 +128,7 @@ final class GpuCheck {
     if (GpuTrial.open(answer, 0, blockBytes) instanceof GpuTrial.Opening.Ready(GpuTrial trial)) {
       double millis = (System.nanoTime() - began) / 1e6;
       var tier = trial.tier();
-      say(
+      print(
           String.format(
               Locale.ROOT,
               "%d KiB: opened in %.0f ms, down %s, up %s",
@@ -140,10 +140,10 @@ final class GpuCheck {
     }
   }
 
-  private void beside() throws IOException {
+  private void overlap() throws IOException {
     for (int blockBytes : new int[] {16 << 10, 64 << 10, 1 << 20}) {
       for (var lie : List.of("side by side", "gathered", "scattered")) {
-        for (var result : BesideCheck.run(answer, blockBytes, lie)) {
+        for (var result : OverlapCheck.run(answer, blockBytes, lie)) {
           boolean offload = result.copies().startsWith("DOWN");
           var what =
               String.format(
@@ -163,7 +163,7 @@ final class GpuCheck {
     var layout = DeviceLayout.contiguous(256, 64 << 10);
     var size = new GpuTieredCache.Size(layout, 4096, 64, folder.resolve("passes"));
     var result = PassCheck.run(answer, size, passes, Duration.ofMillis(50), 32);
-    say(result.toString());
+    print(result.toString());
     goal(
         "blocks not as the kernel left them",
         (double) result.wrongBlocks(),
@@ -178,7 +178,7 @@ final class GpuCheck {
     var layout = new DeviceLayout(2048, parts, (512 << 10) / parts);
     var size = new GpuTieredCache.Size(layout, 6144, 40_000, folder.resolve("chain"));
     var result = ChainCheck.run(answer, size, bytes, 42);
-    say(result.toString());
+    print(result.toString());
     goal(
         "GiB of traffic",
         result.bytes() / (double) (1 << 30),
@@ -200,10 +200,10 @@ final class GpuCheck {
   }
 
   private void measured(String what, double measured, String end) {
-    say(String.format(Locale.ROOT, "%-72s %8.3f%s", what, measured, end));
+    print(String.format(Locale.ROOT, "%-72s %8.3f%s", what, measured, end));
   }
 
-  private void say(String line) {
+  private void print(String line) {
     out.println(line);
     out.flush();
     System.out.println(line);

@@ -40,18 +40,18 @@ final class GpuTieredCache implements AutoCloseable {
   final TieredKvCache cache;
   final CheckKernels kernels;
   final CudaStream stream;
-  private final CudaStack taken = new CudaStack();
+  private final CudaStack resources = new CudaStack();
 
   GpuTieredCache(CudaAnswer answer, Size size) throws IOException {
-    taken.add(loop);
-    host = taken.add(new HostMemory("host", size.hostBlocks, size.layout.blockBytes()));
+    resources.add(loop);
+    host = resources.add(new HostMemory("host", size.hostBlocks, size.layout.blockBytes()));
     tier =
         switch (DeviceTier.open(loop, answer, 0, size.layout, host, QUEUE_MAX)) {
-          case DeviceTier.Opening.Ready(DeviceTier ready) -> taken.add(ready);
+          case DeviceTier.Opening.Ready(DeviceTier ready) -> resources.add(ready);
           case DeviceTier.Opening.Unavailable(String reason) -> throw new IOException(reason);
         };
-    kernels = taken.add(new CheckKernels(tier.device()));
-    stream = taken.add(tier.device().stream(Urgency.USUAL));
+    kernels = resources.add(new CheckKernels(tier.device()));
+    stream = resources.add(tier.device().stream(Urgency.USUAL));
     var settings =
         new DiskSettings(
             size.folder,
@@ -61,7 +61,7 @@ final class GpuTieredCache implements AutoCloseable {
             Ack.STORED,
             DiskSettings.THREADS_USUAL,
             QUEUE_MAX);
-    disk = taken.add(DiskStore.open(loop, host, settings));
+    disk = resources.add(DiskStore.open(loop, host, settings));
     var registry = new PrefixRegistry();
     device = pool(Tier.DEVICE, size.layout.blocks(), registry);
     below = pool(Tier.HOST, size.hostBlocks, registry);
@@ -122,6 +122,6 @@ final class GpuTieredCache implements AutoCloseable {
 
   @Override
   public void close() {
-    taken.close();
+    resources.close();
   }
 }

@@ -1,6 +1,6 @@
 package dev.kvasir.net.openai;
 
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 import dev.kvasir.kv.name.Sha256;
 import java.nio.charset.StandardCharsets;
 
@@ -12,9 +12,9 @@ import java.nio.charset.StandardCharsets;
  * @param pinSeconds time for which its blocks are to be kept before others; 0 for nothing of the
  *     kind
  */
-public record SessionHint(String session, Said returnHint, int pinSeconds) {
+public record SessionHint(String session, Expectation returnHint, int pinSeconds) {
   /** Nothing was said. */
-  public static final SessionHint NONE = new SessionHint("", Said.NOTHING, 0);
+  public static final SessionHint NONE = new SessionHint("", Expectation.NOTHING, 0);
 
   /** The headers that carry it. */
   public static final String SESSION = "x-kvasir-session";
@@ -42,7 +42,7 @@ public record SessionHint(String session, Said returnHint, int pinSeconds) {
 
   /** The same conversation, which goes on. */
   public SessionHint returning() {
-    return new SessionHint(session, Said.RETURNS, pinSeconds);
+    return new SessionHint(session, Expectation.RETURNS, pinSeconds);
   }
 
   /** Returns what {@link #LAST_TURN} says to a worker; empty if nothing was said. */

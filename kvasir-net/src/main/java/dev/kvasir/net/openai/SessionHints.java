@@ -2,7 +2,7 @@ package dev.kvasir.net.openai;
 
 import dev.kvasir.Nullable;
 import dev.kvasir.kv.evict.policy.ReturnHint;
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 import dev.kvasir.net.metrics.MetricSet;
 import dev.kvasir.net.server.Reply;
 import java.net.URLDecoder;
@@ -63,7 +63,7 @@ public final class SessionHints {
     var name = name(header, field);
     var returnHint = returnHint(header.apply(SessionHint.LAST_TURN));
     int pin = pinSeconds(header.apply(SessionHint.PIN));
-    if (name.isEmpty() && returnHint == Said.NOTHING && pin == 0) return SessionHint.NONE;
+    if (name.isEmpty() && returnHint == Expectation.NOTHING && pin == 0) return SessionHint.NONE;
     return new SessionHint(name.isEmpty() ? "" : SessionHint.hash(tenant, name), returnHint, pin);
   }
 
@@ -102,14 +102,14 @@ public final class SessionHints {
     return SessionHint.isName(name);
   }
 
-  private Said returnHint(@Nullable String lastTurn) {
-    if (lastTurn == null) return Said.NOTHING;
+  private Expectation returnHint(@Nullable String lastTurn) {
+    if (lastTurn == null) return Expectation.NOTHING;
     return switch (lastTurn.strip().toLowerCase(Locale.ROOT)) {
-      case "true" -> counted(Said.LAST);
-      case "false" -> counted(Said.RETURNS);
+      case "true" -> counted(Expectation.LAST);
+      case "false" -> counted(Expectation.RETURNS);
       default -> {
         ignored.increment();
-        yield Said.NOTHING;
+        yield Expectation.NOTHING;
       }
     };
   }
@@ -125,7 +125,7 @@ public final class SessionHints {
     return (int) Math.min(ReturnHint.PIN_SECONDS_MAX, Long.parseLong(digits));
   }
 
-  private Said counted(Said returnHint) {
+  private Expectation counted(Expectation returnHint) {
     given.increment();
     return returnHint;
   }

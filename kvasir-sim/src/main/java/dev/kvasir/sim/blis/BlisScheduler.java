@@ -95,11 +95,11 @@ final class BlisScheduler {
         if (worst < place) place--;
         if (preempt(worst) == row) return;
       }
-      take(row, tokens);
+      reserve(row, tokens);
     }
   }
 
-  private void take(Row row, int tokens) {
+  private void reserve(Row row, int tokens) {
     // A token that fits into the last block is counted when a block ends.
     boolean isCounted = !row.isDecoding() || row.computed % store.blockTokens() == 0;
     if (isCounted) row.span().reserve(row.computed + tokens);

@@ -45,7 +45,7 @@ final class BlisSpan {
   void reserve(int to) {
     while (end < to) {
       boolean isNew = blocks.isEmpty() || store.room(blocks.getLast()) == 0;
-      if (isNew) blocks.add(store.take());
+      if (isNew) blocks.add(store.allocate());
       int block = blocks.getLast();
       int more = Math.min(to - end, store.room(block));
       store.fill(block, more);

@@ -96,8 +96,8 @@ final class BlisStore {
     return misses;
   }
 
-  /** The block that was released longest ago; its name is forgotten for all. */
-  int take() {
+  /** Allocates the block that was released longest ago; its name is forgotten for all. */
+  int allocate() {
     int block = first;
     if (block == NONE) throw new IllegalStateException("no block of " + total() + " is free");
     dequeue(block);

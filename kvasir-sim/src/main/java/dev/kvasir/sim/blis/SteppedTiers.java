@@ -59,7 +59,7 @@ final class SteppedTiers implements TransferModel.Memory {
   }
 
   @Override
-  public long takePendingMicros() {
+  public long drainPendingMicros() {
     long pending = pendingMicros;
     pendingMicros = 0;
     return pending;

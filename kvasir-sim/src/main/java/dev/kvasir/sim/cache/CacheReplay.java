@@ -88,7 +88,7 @@ public final class CacheReplay {
       held.add(room.get().getFirst().receive(names.block(i)));
     }
     int full = Math.min(count, request.promptTokens() / pool.blockTokens());
-    var hint = new ReturnHint(request.caller().salt(), request.turn().said());
+    var hint = new ReturnHint(request.caller().salt(), request.turn().expectation());
     pool.ended(new EndedRequest(names, count, full, request.outputTokens(), hint));
     pool.release(held);
     if (pool.cached() > blocks) pool.evict(pool.cached() - blocks);

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.cache;
 
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 import dev.kvasir.kv.name.BlockHash;
 import dev.kvasir.sim.workload.ContentNames;
 import dev.kvasir.sim.workload.Request;
@@ -17,10 +17,10 @@ public final class HintOracle {
   private HintOracle() {}
 
   /**
-   * The same requests, of which about that share says the truth about its return; what a request
-   * said itself stays.
+   * Returns the same requests, about that share of them with a true hint about its return; a hint
+   * that a request has already stays.
    */
-  public static List<Request> tell(
+  public static List<Request> addHints(
       List<Request> requests, int blockTokens, double share, long seed) {
     var random = new SplittableRandom(seed);
     var lastUse = new HashMap<BlockHash, Integer>();
@@ -29,20 +29,22 @@ public final class HintOracle {
       int blocks = CacheReplay.blocksOf(requests.get(at), blockTokens);
       for (int i = 0; i < blocks; i++) lastUse.put(names.name(i), at);
     }
-    var told = new ArrayList<Request>(requests.size());
+    var hinted = new ArrayList<Request>(requests.size());
     for (int at = 0; at < requests.size(); at++) {
       var request = requests.get(at);
       int blocks = CacheReplay.blocksOf(request, blockTokens);
-      boolean says = random.nextDouble() < share;
-      if (!says || blocks == 0 || request.turn().said() != Said.NOTHING) {
-        told.add(request);
+      boolean isHinted = random.nextDouble() < share;
+      if (!isHinted || blocks == 0 || request.turn().expectation() != Expectation.NOTHING) {
+        hinted.add(request);
         continue;
       }
       int full = Math.min(blocks, request.promptTokens() / blockTokens);
       var last = ContentNames.of(request, blockTokens).name((full == 0 ? blocks : full) - 1);
       boolean returns = lastUse.getOrDefault(last, at) > at;
-      told.add(request.in(request.turn().saying(returns ? Said.RETURNS : Said.LAST)));
+      hinted.add(
+          request.in(
+              request.turn().withExpectation(returns ? Expectation.RETURNS : Expectation.LAST)));
     }
-    return told;
+    return hinted;
   }
 }

@@ -20,7 +20,7 @@ public final class Calibration {
   private static final int OTHERS = 8;
   private static final double UNLIKE = 0.45;
 
-  private final Asked asked;
+  private final Setup setup;
   private final ParallelTasks runner;
 
   /**
@@ -40,7 +40,7 @@ public final class Calibration {
    * @param limits how the engines were set; null where the captures or their requests must say it
    * @param seed of what is drawn
    */
-  public record Asked(
+  public record Setup(
       String name,
       String engine,
       String modelName,
@@ -50,7 +50,7 @@ public final class Calibration {
       int calls,
       @Nullable Limits limits,
       long seed) {
-    public Asked {
+    public Setup {
       gpus = List.copyOf(gpus);
       if (gpus.isEmpty()) throw new IllegalArgumentException("no GPU to calibrate for");
     }
@@ -100,17 +100,17 @@ public final class Calibration {
    */
   public record Line(String label, double prior, double value, double sure) {}
 
-  public Calibration(Asked asked, ParallelTasks runner) {
-    this.asked = asked;
+  public Calibration(Setup setup, ParallelTasks runner) {
+    this.setup = setup;
     this.runner = runner;
   }
 
   public Result of(List<Input> inputs) {
-    var check = new CaptureCheck(asked.limits());
+    var check = new CaptureCheck(setup.limits());
     var servers = check.servers(inputs);
     var notes = new ArrayList<>(check.notes());
     var gpu = gpu(servers, notes);
-    var fit = new Fit(servers, shape(gpu), asked.calls(), runner);
+    var fit = new Fit(servers, shape(gpu), setup.calls(), runner);
     var found = fit.run();
     var explained = explain(servers, fit, found.off());
     requireLike(explained);
@@ -124,10 +124,10 @@ public final class Calibration {
     }
     var profile =
         new Profile(
-            asked.name(),
-            new Profile.Origin(asked.engine(), asked.modelName(), gpu.name(), asked.split()),
+            setup.name(),
+            new Profile.Origin(setup.engine(), setup.modelName(), gpu.name(), setup.split()),
             limits(servers),
-            asked.calls(),
+            setup.calls(),
             DoubleStream.of(values).boxed().toList(),
             others(fit, found),
             sources(inputs, explained));
@@ -135,16 +135,16 @@ public final class Calibration {
   }
 
   private ServedShape shape(Hardware gpu) {
-    return ServedShape.of(new ModelDeployment(asked.model(), gpu, asked.split()));
+    return ServedShape.of(new ModelDeployment(setup.model(), gpu, setup.split()));
   }
 
   /** The GPU whose roofline is nearest to what was measured. */
   private Hardware gpu(List<Served> servers, List<String> notes) {
-    var best = asked.gpus().getFirst();
-    if (asked.gpus().size() == 1) return best;
+    var best = setup.gpus().getFirst();
+    if (setup.gpus().size() == 1) return best;
     double least = Double.POSITIVE_INFINITY;
-    for (var gpu : asked.gpus()) {
-      double loss = new Fit(servers, shape(gpu), asked.calls(), ParallelTasks.ALONE).lossOfPrior();
+    for (var gpu : setup.gpus()) {
+      double loss = new Fit(servers, shape(gpu), setup.calls(), ParallelTasks.ALONE).lossOfPrior();
       if (loss >= least) continue;
       best = gpu;
       least = loss;
@@ -216,7 +216,7 @@ public final class Calibration {
 
   /** Values drawn around those found, as far apart as the captures leave them, in pairs. */
   private List<List<Double>> others(Fit fit, Fit.Found found) {
-    var random = new SplittableRandom(asked.seed());
+    var random = new SplittableRandom(setup.seed());
     var root = Matrix.root(found.covariance());
     var others = new ArrayList<List<Double>>();
     for (int pair = 0; pair < OTHERS / 2; pair++) {

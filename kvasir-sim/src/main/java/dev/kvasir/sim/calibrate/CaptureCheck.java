@@ -39,15 +39,15 @@ final class CaptureCheck {
           "hardware.engine",
           "hardware.engine-version");
 
-  private final @Nullable Limits said;
+  private final @Nullable Limits statedLimits;
   private final List<String> notes = new ArrayList<>();
-  private final SequencedMap<String, Told> told = new LinkedHashMap<>();
+  private final SequencedMap<String, Statement> statements = new LinkedHashMap<>();
 
   /** Statement of a capture about its deployment. */
-  private record Told(String capture, String value) {}
+  private record Statement(String capture, String value) {}
 
-  CaptureCheck(@Nullable Limits said) {
-    this.said = said;
+  CaptureCheck(@Nullable Limits limits) {
+    this.statedLimits = limits;
   }
 
   /** Returns what was found on the way, for whoever calibrates. */
@@ -77,11 +77,11 @@ final class CaptureCheck {
   }
 
   private void requireAlike(Calibration.Input input) {
-    var said = texts(input.capture());
+    var texts = texts(input.capture());
     for (var key : ALIKE) {
-      var value = said.get(key);
+      var value = texts.get(key);
       if (value == null) continue;
-      var before = told.putIfAbsent(key, new Told(input.name(), value));
+      var before = statements.putIfAbsent(key, new Statement(input.name(), value));
       if (before == null || before.value.equals(value)) continue;
       throw new CalibrationError(
           "%s has %s %s, and %s has %s: a profile is of one deployment; calibrate each by itself"
@@ -163,7 +163,7 @@ final class CaptureCheck {
 
   /** As it was said, as the capture says it, or as its requests show it. */
   private Limits limits(String source, List<Captured> requests, Capture capture) {
-    var base = said == null ? Limits.USUAL : said;
+    var base = statedLimits == null ? Limits.USUAL : statedLimits;
     var settings = texts(capture);
     var limits =
         new Limits(

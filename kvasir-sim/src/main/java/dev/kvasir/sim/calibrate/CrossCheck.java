@@ -24,7 +24,7 @@ public final class CrossCheck {
   /** With more of them there are too many ways to leave some out. */
   private static final int CAPTURES_MAX = 12;
 
-  private final Calibration.Asked asked;
+  private final Calibration.Setup setup;
   private final ParallelTasks runner;
 
   /**
@@ -68,8 +68,8 @@ public final class CrossCheck {
     }
   }
 
-  public CrossCheck(Calibration.Asked asked, ParallelTasks runner) {
-    this.asked = asked;
+  public CrossCheck(Calibration.Setup setup, ParallelTasks runner) {
+    this.setup = setup;
     this.runner = runner;
   }
 
@@ -98,11 +98,11 @@ public final class CrossCheck {
 
   /** Some captures by a profile of others. */
   public List<Judged> predict(List<Calibration.Input> from, List<Calibration.Input> those) {
-    var profile = new Calibration(asked, runner).of(from).profile();
+    var profile = new Calibration(setup, runner).of(from).profile();
     var others = new ArrayList<ServerTimes>();
     for (var each : profile.others()) {
       others.add(
-          Parameter.times(each.stream().mapToDouble(value -> value).toArray(), asked.calls()));
+          Parameter.times(each.stream().mapToDouble(value -> value).toArray(), setup.calls()));
     }
     var judged = new ArrayList<Judged>();
     var names = from.stream().map(Calibration.Input::name).toList();
@@ -112,20 +112,20 @@ public final class CrossCheck {
 
   /** All captures by what is known beforehand, on the first of the GPUs. */
   public List<Judged> priorAlone(List<Calibration.Input> inputs) {
-    var gpu = asked.gpus().getFirst();
-    var shape = ServedShape.of(new ModelDeployment(asked.model(), gpu, asked.split()));
+    var gpu = setup.gpus().getFirst();
+    var shape = ServedShape.of(new ModelDeployment(setup.model(), gpu, setup.split()));
     var values = new ArrayList<Double>();
     for (double value : Parameter.priors(shape)) values.add(value);
-    var origin = new Profile.Origin(asked.engine(), asked.modelName(), gpu.name(), asked.split());
+    var origin = new Profile.Origin(setup.engine(), setup.modelName(), gpu.name(), setup.split());
     var profile =
-        new Profile("prior", origin, Limits.USUAL, asked.calls(), values, List.of(), List.of());
+        new Profile("prior", origin, Limits.USUAL, setup.calls(), values, List.of(), List.of());
     var judged = new ArrayList<Judged>();
     for (var each : servers(inputs)) judged.add(judge(List.of(), each, profile, List.of()));
     return judged;
   }
 
   private List<Served> servers(List<Calibration.Input> inputs) {
-    return new CaptureCheck(asked.limits()).servers(inputs);
+    return new CaptureCheck(setup.limits()).servers(inputs);
   }
 
   private Judged judge(
@@ -141,8 +141,8 @@ public final class CrossCheck {
           new Cell(
               figure.of(measured) / 1000,
               figure.of(runs.getFirst()) / 1000,
-              Interval.of(List.of(profile), figure, runs, asked.seed()),
-              Interval.byChance(figure, measured, asked.seed())));
+              Interval.of(List.of(profile), figure, runs, setup.seed()),
+              Interval.byChance(figure, measured, setup.seed())));
     }
     return new Judged(from, served.source(), cells);
   }

@@ -158,9 +158,9 @@ final class Fit {
       int which = i;
       tasks.add(
           () -> {
-            var beside = at.clone();
-            beside[which] += SLOPE_STEP;
-            var there = residuals(beside);
+            var shifted = at.clone();
+            shifted[which] += SLOPE_STEP;
+            var there = residuals(shifted);
             var slope = new double[there.length];
             for (int row = 0; row < slope.length; row++) {
               slope[row] = (there[row] - residuals[row]) / SLOPE_STEP;

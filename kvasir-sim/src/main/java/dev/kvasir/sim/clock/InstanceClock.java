@@ -7,11 +7,11 @@ public sealed interface InstanceClock permits InstanceClock.Shared, OwnClock {
   /** Returns the event loop on which the instance does its work. */
   EventLoop loop();
 
-  /** The cluster wants this done at the instance, now. */
-  void ask(Runnable task);
+  /** Runs a task of the cluster in the instance, now. */
+  void runInInstance(Runnable task);
 
-  /** The instance wants this done in the cluster, now. */
-  void tell(Runnable news);
+  /** Runs a task of the instance in the cluster, now. */
+  void runInCluster(Runnable news);
 
   default long nanos() {
     return loop().nanos();
@@ -20,12 +20,12 @@ public sealed interface InstanceClock permits InstanceClock.Shared, OwnClock {
   /** The time of the cluster: now is now for both. */
   record Shared(EventLoop loop) implements InstanceClock {
     @Override
-    public void ask(Runnable task) {
+    public void runInInstance(Runnable task) {
       task.run();
     }
 
     @Override
-    public void tell(Runnable news) {
+    public void runInCluster(Runnable news) {
       news.run();
     }
   }

@@ -22,13 +22,13 @@ public final class OwnClock implements InstanceClock {
   private final EventLoop cluster;
   private final VirtualLoop own = new VirtualLoop();
 
-  /** Tasks asked for by the cluster at times that the instance has not reached, in order. */
-  private final ArrayDeque<Note> asked = new ArrayDeque<>();
+  /** Commands of the cluster for times that the instance has not reached, in order. */
+  private final ArrayDeque<Note> commands = new ArrayDeque<>();
 
   private final EventLoop doing = own.lane(DOING);
   private final List<Note> notes = new ArrayList<>();
   private final RouterVisibility visibility;
-  private boolean isAsked;
+  private boolean isInCommand;
 
   public OwnClock(EventLoop cluster, RouterVisibility visibility) {
     this.cluster = cluster;
@@ -41,30 +41,30 @@ public final class OwnClock implements InstanceClock {
   }
 
   @Override
-  public void ask(Runnable task) {
+  public void runInInstance(Runnable task) {
     if (visibility == RouterVisibility.BLIND) {
-      asked.add(new Note(cluster.nanos(), task));
+      commands.add(new Note(cluster.nanos(), task));
       return;
     }
     own.passTo(cluster.nanos());
-    isAsked = true;
+    isInCommand = true;
     task.run();
-    isAsked = false;
+    isInCommand = false;
   }
 
   @Override
-  public void tell(Runnable news) {
-    if (isAsked) news.run();
+  public void runInCluster(Runnable news) {
+    if (isInCommand) news.run();
     else notes.add(new Note(own.nanos(), news));
   }
 
   /** When the instance has something to do next; the end of time if it has not. */
   long nextNanos() {
-    return Math.min(askedNanos(), own.nextNanos());
+    return Math.min(commandNanos(), own.nextNanos());
   }
 
-  private long askedNanos() {
-    var first = asked.peek();
+  private long commandNanos() {
+    var first = commands.peek();
     return first == null ? Long.MAX_VALUE : first.nanos();
   }
 
@@ -72,10 +72,10 @@ public final class OwnClock implements InstanceClock {
   int run(long endNanos, int eventsMax) {
     int events = 0;
     for (; events < eventsMax; events++) {
-      long nextAsked = askedNanos();
+      long nextCommand = commandNanos();
       long nextOwn = own.nextNanos();
-      if (Math.min(nextAsked, nextOwn) > endNanos) break;
-      if (nextAsked <= nextOwn) answer(asked.remove());
+      if (Math.min(nextCommand, nextOwn) > endNanos) break;
+      if (nextCommand <= nextOwn) answer(commands.remove());
       else own.step();
     }
     return events;

@@ -120,9 +120,9 @@ public final class SideBySide {
   }
 
   private void deliver() {
-    int told = 0;
-    for (int i = 0; i < clocks.size(); i++) told += clocks.get(i).deliver();
-    for (int i = 0; i < told; i++) cluster.step();
+    int delivered = 0;
+    for (int i = 0; i < clocks.size(); i++) delivered += clocks.get(i).deliver();
+    for (int i = 0; i < delivered; i++) cluster.step();
   }
 
   private long nextOfInstances() {

@@ -55,8 +55,8 @@ public final class KvCapacity {
     boolean mixture = deployment.model().feedForward().experts().present();
     double activations = mixture ? EXPERT_ACTIVATION_GIB : DENSE_ACTIVATION_GIB;
     double runtime = (gpus == 1 ? RUNTIME_GIB : RUNTIME_WITH_PEERS_GIB) * gpus;
-    double taken = weights + activations + runtime;
-    long blocks = taken < available ? (long) ((available - taken) * BYTES_PER_GIB) / blockBytes : 0;
+    double used = weights + activations + runtime;
+    long blocks = used < available ? (long) ((available - used) * BYTES_PER_GIB) / blockBytes : 0;
     if (blocks == 0) {
       throw new LatencyError(
           "no KV block fits: weights %s GiB, activations %s and runtime %s of %s GiB; use more GPUs"

@@ -106,8 +106,8 @@ public final class RooflineModel implements LatencyModel {
    */
   private double weights(long tokens) {
     if (experts == 0) return fixedWeights;
-    double asked = experts * (1 - StrictMath.pow(expertsMissed, (double) tokens));
-    return fixedWeights + expertWeights * asked;
+    double expertsUsed = experts * (1 - StrictMath.pow(expertsMissed, (double) tokens));
+    return fixedWeights + expertWeights * expertsUsed;
   }
 
   @Override

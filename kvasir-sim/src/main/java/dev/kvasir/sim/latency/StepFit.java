@@ -52,21 +52,21 @@ public record StepFit(LinearModel model, int steps, double offP50) {
    */
   private static double times(double[] costs, List<MeasuredStep> steps, double[] rest) {
     var part = predicted(steps, costs);
-    var beside = predicted(steps, rest);
+    var others = predicted(steps, rest);
     var slowness = new double[part.length];
     for (int i = 0; i < slowness.length; i++)
-      slowness[i] = steps.get(i).micros() / (part[i] + beside[i]);
+      slowness[i] = steps.get(i).micros() / (part[i] + others[i]);
     var sorted = slowness.clone();
     Arrays.sort(sorted);
     double most = sorted.length == 0 ? 0 : sorted[(int) ((1 - STALLED) * (sorted.length - 1))];
-    double took = 0;
+    double elapsed = 0;
     double expected = 0;
     for (int i = 0; i < slowness.length; i++) {
       if (slowness[i] > most) continue;
-      took += steps.get(i).micros() - beside[i];
+      elapsed += steps.get(i).micros() - others[i];
       expected += part[i];
     }
-    return took > 0 && expected > 0 ? took / expected : 1;
+    return elapsed > 0 && expected > 0 ? elapsed / expected : 1;
   }
 
   /**

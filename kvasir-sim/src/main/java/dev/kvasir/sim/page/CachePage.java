@@ -14,7 +14,7 @@ public final class CachePage {
   }
 
   /** The whole page. */
-  public static String of(CacheStudy study, RunDescription asked) {
+  public static String of(CacheStudy study, RunDescription description) {
     var made = new CachePage(study);
     var page =
         new Page(
@@ -23,7 +23,7 @@ public final class CachePage {
     made.headlines(page);
     page.chapter("What each size finds");
     page.charts(List.of(made.curves()));
-    page.asked(asked);
+    page.inputs(description);
     return page.end();
   }
 

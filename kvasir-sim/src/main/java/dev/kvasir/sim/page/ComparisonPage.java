@@ -26,14 +26,14 @@ public final class ComparisonPage {
   }
 
   /** The whole page. */
-  public static String of(Comparison comparison, RunDescription asked) {
+  public static String of(Comparison comparison, RunDescription description) {
     var made = new ComparisonPage(comparison);
     made.best();
     made.page.chapter("What it gives");
     made.page.charts(new Curves(comparison, made.best.index()).charts());
     made.page.chapter("All settings");
     made.table();
-    made.page.asked(asked);
+    made.page.inputs(description);
     return made.page.end();
   }
 

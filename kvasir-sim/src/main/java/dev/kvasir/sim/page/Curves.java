@@ -93,8 +93,8 @@ final class Curves {
     Arrays.fill(chosen, Double.NaN);
     int at = sorted.indexOf(comparison.points().get(best));
     chosen[at] = kept[at];
-    double asked = comparison.attainment();
-    double floor = Math.min(asked, DoubleStream.of(kept).min().orElse(1));
+    double attainment = comparison.attainment();
+    double floor = Math.min(attainment, DoubleStream.of(kept).min().orElse(1));
     return new Chart(
         "Cost against targets",
         "Up and to the left is better: more requests within their targets for less. The line joins"
@@ -107,7 +107,9 @@ final class Curves {
             Series.dots("best", 0, chosen),
             Series.dots("settings", 7, kept),
             Series.line("nothing better for less", 1, frontier(kept))),
-        List.of(new Chart.Mark(Chart.Direction.LEVEL, asked, Figures.share(asked) + " asked for")));
+        List.of(
+            new Chart.Mark(
+                Chart.Direction.LEVEL, attainment, Figures.share(attainment) + " asked for")));
   }
 
   /** Keeps each value that is better than all before it, which cost less. */

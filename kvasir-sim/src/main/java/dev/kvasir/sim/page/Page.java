@@ -54,13 +54,13 @@ final class Page {
     headline(name, Figures.millis(time.p50()), "p99 " + Figures.millis(time.p99()));
   }
 
-  void asked(RunDescription asked) {
+  void inputs(RunDescription description) {
     chapter("What was asked");
-    html.element("pre", asked.command());
-    if (asked.settings().isEmpty()) return;
+    html.element("pre", description.command());
+    if (description.settings().isEmpty()) return;
     html.open("details").element("summary", "Every setting that is not the usual one");
     html.open("div", "class", "wide").open("table", "class", "words").open("tbody");
-    for (var setting : asked.settings()) {
+    for (var setting : description.settings()) {
       html.open("tr").element("th", setting.name(), "scope", "row");
       html.element("td", setting.value()).close("tr");
     }

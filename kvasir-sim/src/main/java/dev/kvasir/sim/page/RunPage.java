@@ -30,7 +30,7 @@ public final class RunPage {
   }
 
   /** The whole page. */
-  public static String of(RunResult run, Summary.Scale scale, RunDescription asked) {
+  public static String of(RunResult run, Summary.Scale scale, RunDescription description) {
     var made = new RunPage(run, scale);
     made.headlines();
     made.page.chapter("Times");
@@ -43,7 +43,7 @@ public final class RunPage {
     made.groups("Models", made.summary.models());
     made.page.chapter("Instances");
     new BalanceChart(run).write(made.page.html());
-    made.page.asked(asked);
+    made.page.inputs(description);
     return made.page.end();
   }
 

@@ -48,7 +48,7 @@ public final class CheapestSearch {
   private final List<Alternative> alternatives;
   private final int enginesMax;
   private final int[] failing;
-  private final int[] keeping;
+  private final int[] passing;
   private int runsLeft;
 
   /**
@@ -67,7 +67,7 @@ public final class CheapestSearch {
     this.enginesMax = enginesMax;
     this.runsLeft = runsMax;
     failing = new int[alternatives.size()];
-    keeping = new int[alternatives.size()];
+    passing = new int[alternatives.size()];
   }
 
   /** The runs of the next round; none when everything is known, or no runs are left. */
@@ -85,7 +85,7 @@ public final class CheapestSearch {
     int i = trial.alternative();
     runsLeft--;
     switch (verdict) {
-      case KEEPS -> keeping[i] = trial.engines();
+      case KEEPS -> passing[i] = trial.engines();
       case FAILS -> failing[i] = trial.engines();
     }
   }
@@ -97,7 +97,7 @@ public final class CheapestSearch {
   }
 
   public Knowledge knowledge(int alternative) {
-    if (keeping[alternative] == failing[alternative] + 1) return Knowledge.FOUND;
+    if (passing[alternative] == failing[alternative] + 1) return Knowledge.FOUND;
     if (failing[alternative] >= enginesMax) return Knowledge.NEVER;
     boolean isDear = hourly(alternative, failing[alternative] + 1) >= limit();
     return isDear ? Knowledge.TOO_DEAR : Knowledge.OPEN;
@@ -105,9 +105,9 @@ public final class CheapestSearch {
 
   /** The alternatives that are known to keep the targets, the cheapest first. */
   public List<Trial> ranking() {
-    return IntStream.range(0, keeping.length)
-        .filter(i -> keeping[i] > 0)
-        .mapToObj(i -> new Trial(i, keeping[i]))
+    return IntStream.range(0, passing.length)
+        .filter(i -> passing[i] > 0)
+        .mapToObj(i -> new Trial(i, passing[i]))
         .sorted(Comparator.comparingDouble(this::hourly))
         .toList();
   }
@@ -119,7 +119,7 @@ public final class CheapestSearch {
 
   /** Returns whether the runs ran out before all was known. */
   public boolean isCutShort() {
-    return IntStream.range(0, keeping.length).anyMatch(i -> knowledge(i) == Knowledge.OPEN);
+    return IntStream.range(0, passing.length).anyMatch(i -> knowledge(i) == Knowledge.OPEN);
   }
 
   /** Returns the cost of the second cheapest alternative that is known to keep the targets. */
@@ -131,7 +131,7 @@ public final class CheapestSearch {
 
   private int engines(int alternative, double limit) {
     int fails = failing[alternative];
-    int keeps = keeping[alternative];
+    int keeps = passing[alternative];
     if (keeps > 0) return (fails + keeps) >>> 1;
     int engines = Math.min(enginesMax, Math.max(1, 2 * fails));
     while (engines > fails + 1 && hourly(alternative, engines) >= limit) engines--;

@@ -44,7 +44,7 @@ public record BestPoint(int index, String reason) {
     }
     choice.least(point -> point.summary().ttft().p90(), "has the soonest first tokens (p90)");
     var best = choice.left.getFirst();
-    return new BestPoint(comparison.points().indexOf(best), choice.told());
+    return new BestPoint(comparison.points().indexOf(best), choice.text());
   }
 
   private static double attainment(Comparison.Point point) {
@@ -67,7 +67,7 @@ public record BestPoint(int index, String reason) {
       this.left = left;
     }
 
-    String told() {
+    String text() {
       var merits = String.join(", ", reasons.subList(1, reasons.size()));
       return reasons.getFirst() + (merits.isEmpty() ? "" : "; this one " + merits);
     }

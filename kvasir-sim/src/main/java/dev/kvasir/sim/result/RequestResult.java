@@ -40,7 +40,7 @@ public record RequestResult(
     return meanGapMicros(gapMicros, request.outputTokens());
   }
 
-  static double meanGapMicros(long gapMicros, int askedTokens) {
-    return (double) gapMicros / Math.max(1, askedTokens - 1);
+  static double meanGapMicros(long gapMicros, int requestedTokens) {
+    return (double) gapMicros / Math.max(1, requestedTokens - 1);
   }
 }

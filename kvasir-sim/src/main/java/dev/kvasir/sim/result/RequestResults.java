@@ -56,7 +56,7 @@ public final class RequestResults extends AbstractList<RequestResult> implements
   static RequestResults of(List<RequestResult> results) {
     if (results instanceof RequestResults same) return same;
     var copy = new RequestResults();
-    for (var result : results) copy.tell(copy.expect(result.request()), result);
+    for (var result : results) copy.record(copy.expect(result.request()), result);
     return copy;
   }
 
@@ -72,7 +72,7 @@ public final class RequestResults extends AbstractList<RequestResult> implements
   }
 
   /** Records the outcome of the request of that number. */
-  public void tell(int number, RequestResult result) {
+  public void record(int number, RequestResult result) {
     var part = parts.get(number >>> PART_SHIFT);
     int place = place(number);
     part.endings[place] = (byte) ENDINGS.indexOf(result.ending());

@@ -31,8 +31,8 @@ public record RunResult(
       return instance >= first && instance < first + count;
     }
 
-    public boolean serves(String asked) {
-      return model.isEmpty() || asked.isEmpty() || model.equals(asked);
+    public boolean serves(String requested) {
+      return model.isEmpty() || requested.isEmpty() || model.equals(requested);
     }
   }
 

@@ -58,13 +58,13 @@ public final class FrontStage {
     double micros = times.callMicros() / 2 + times.callTokenMicros() * promptTokens;
     double tokenizer = times.tokenizeTokenMicros() * promptTokens * slow;
     after(
-        take(micros * slow),
+        reserve(micros * slow),
         () -> tokenize(new Prompt(tokenizer, () -> answer(promptTokens, slow, turn, engine))));
   }
 
   /** The other half of the call, when its prompt is tokenized. */
   private void answer(int promptTokens, double slow, int turn, Runnable engine) {
-    long end = take(times.callMicros() / 2 * slow);
+    long end = reserve(times.callMicros() / 2 * slow);
     if (turn == times.calls()) {
       after(end + ServerModel.nanos(times.deliverMicros() * slow), engine);
     } else {
@@ -104,10 +104,10 @@ public final class FrontStage {
     double left = Math.max(0, (sentNanos - loop.nanos()) / NANOS_PER_MICRO);
     double waits = left == 0 ? 0 : Math.min(unsent, left / times.outputMicros());
     double merged = Math.min(waits, tokens);
-    long end = take(times.outputMicros() * (tokens - merged));
+    long end = reserve(times.outputMicros() * (tokens - merged));
     unsent = waits + tokens - merged;
     sentNanos = merged < tokens ? end : sentNanos;
-    for (var each : waiting) after(take(times.endMicros()), each);
+    for (var each : waiting) after(reserve(times.endMicros()), each);
     return end;
   }
 
@@ -116,8 +116,8 @@ public final class FrontStage {
     return ServerModel.nanos(times.endMicros());
   }
 
-  /** The event loop's time for a piece of work that stands in line from now on. */
-  private long take(double micros) {
+  /** Reserves the event loop's time for a piece of work that waits from now on. */
+  private long reserve(double micros) {
     freeNanos = Math.max(freeNanos, loop.nanos()) + ServerModel.nanos(micros);
     return freeNanos;
   }

@@ -90,8 +90,8 @@ public final class StepPipeline {
     sent.sent(front.send(tokens, those), front.eachNanos());
   }
 
-  /** Has somebody told when tokens leave. */
-  public void tellSent(SentListener listener) {
+  /** Sets the listener that is called when tokens leave. */
+  public void setSentListener(SentListener listener) {
     sent = listener;
   }
 

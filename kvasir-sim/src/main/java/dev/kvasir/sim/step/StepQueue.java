@@ -4,8 +4,8 @@ package dev.kvasir.sim.step;
 public final class StepQueue {
   private long freeNanos;
 
-  /** Takes in a step of that length; tells when it is over. */
-  long take(long nowNanos, long stepNanos) {
+  /** Adds a step of that length; returns when it is over. */
+  long add(long nowNanos, long stepNanos) {
     freeNanos = Math.addExact(Math.max(freeNanos, nowNanos), stepNanos);
     return freeNanos;
   }

@@ -55,22 +55,22 @@ public final class TimedModel implements ModelBackend {
     this.latency = latency;
     this.extraMicros = extraMicros;
     this.tokens = new TokenTimes(latency.outputTokenMicros());
-    if (pipeline != null) pipeline.tellSent(tokens::sent);
+    if (pipeline != null) pipeline.setSentListener(tokens::sent);
   }
 
   @Override
   public void forward(Batch batch, Consumer<ModelBackend.StepResult> done) {
     if (pipeline != null) {
       tokens.launched(batch, loop.nanos());
-      long took = pipeline.run(shape(batch), () -> done.accept(StepResult.UNSEEN));
-      busyMicros += took / 1000;
+      long elapsed = pipeline.run(shape(batch), () -> done.accept(StepResult.UNSEEN));
+      busyMicros += elapsed / 1000;
       return;
     }
     long micros = stepMicros(batch) + extraMicros.getAsLong();
     busyMicros += micros;
     // Once: on a real clock a thread that waits for a processor between two readings lost the step.
     long now = loop.nanos();
-    long nanos = turns.take(now, Math.multiplyExact(micros, 1000L)) - now;
+    long nanos = turns.add(now, Math.multiplyExact(micros, 1000L)) - now;
     close();
     tokens.launched(batch, now);
     isOpen = true;
@@ -113,9 +113,9 @@ public final class TimedModel implements ModelBackend {
     return new StepShape.Prefill(part.tokens(), part.start(), prompt);
   }
 
-  /** Has the times of the tokens of a sequence counted. */
-  public SequenceListener heard(SequenceListener listener) {
-    return tokens.heard(listener);
+  /** Returns a listener that counts the times of the tokens of a sequence. */
+  public SequenceListener observe(SequenceListener listener) {
+    return tokens.observe(listener);
   }
 
   /** Does it when the token of the sequence of the step that is done now has left the server. */

@@ -182,16 +182,16 @@ public final class TokenTimes {
     return gaps;
   }
 
-  /** Hears what the listener hears. */
-  SequenceListener heard(SequenceListener listener) {
-    return new Heard(listener);
+  /** Returns a listener that records token times and passes everything on. */
+  SequenceListener observe(SequenceListener listener) {
+    return new Observer(listener);
   }
 
-  private final class Heard implements SequenceListener {
+  private final class Observer implements SequenceListener {
     private final SequenceListener listener;
     private boolean begun;
 
-    Heard(SequenceListener listener) {
+    Observer(SequenceListener listener) {
       this.listener = listener;
     }
 

@@ -142,21 +142,21 @@ public final class CaptureReader implements RowReader {
             rows.nanosIfAny(line, "ttft_us", NANOS_PER_MICRO),
             rows.nanosIfAny(line, "e2e_us", NANOS_PER_MICRO),
             rows.tokensIfAny(line, "cached_tokens"));
-    int told = rows.tokensIfAny(line, "told_prompt_tokens");
-    if (told == 0) return captured;
+    int reported = rows.tokensIfAny(line, "told_prompt_tokens");
+    if (reported == 0) return captured;
     estimated++;
-    return captured.shortened(times(prompt, told));
+    return captured.shortened(times(prompt, reported));
   }
 
   /**
    * Returns how many times longer the router took a prompt to be than the worker, which had its
    * tokens.
    */
-  private double times(int prompt, int told) {
-    double times = (double) prompt / told;
+  private double times(int prompt, int reported) {
+    double times = (double) prompt / reported;
     if (times >= 1 / TIMES_MAX && times <= TIMES_MAX) return times;
     throw rows.error(
-        "a prompt of " + prompt + " tokens has " + told + " by the worker", "correct the line");
+        "a prompt of " + prompt + " tokens has " + reported + " by the worker", "correct the line");
   }
 
   private Content content(JsonNode line, int prompt, int tokens) {

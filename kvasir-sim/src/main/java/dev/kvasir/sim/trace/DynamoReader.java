@@ -28,13 +28,13 @@ final class DynamoReader implements RowReader {
   public @Nullable Request next() {
     if (!read) {
       read = true;
-      for (var line = rows.next(); line != null; line = rows.next()) take(line);
+      for (var line = rows.next(); line != null; line = rows.next()) readLine(line);
     }
     var captured = recording.next();
     return captured == null ? null : captured.request();
   }
 
-  private void take(JsonNode line) {
+  private void readLine(JsonNode line) {
     var event = line.has("event") ? rows.object(line, "event") : line;
     var schema = rows.text(event, "schema");
     if (!schema.equals(SCHEMA)) {
@@ -63,7 +63,7 @@ final class DynamoReader implements RowReader {
         prompt,
         rows.tokens(request, "output_tokens", 0),
         content,
-        TraceCaller.asking(rows.text(request, "model")),
+        TraceCaller.ofModel(rows.text(request, "model")),
         session.isEmpty() ? Turn.ALONE : new Turn(session, 0, 0),
         0);
   }

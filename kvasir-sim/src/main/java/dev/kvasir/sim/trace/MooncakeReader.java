@@ -1,7 +1,7 @@
 package dev.kvasir.sim.trace;
 
 import dev.kvasir.Nullable;
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 import dev.kvasir.sim.workload.Content;
 import dev.kvasir.sim.workload.Request;
 import dev.kvasir.sim.workload.TraceCaller;
@@ -39,7 +39,7 @@ final class MooncakeReader implements RowReader {
   private int outputTokens;
   private String session = "";
   private String model = "";
-  private Said said = Said.NOTHING;
+  private Expectation expectation = Expectation.NOTHING;
   private boolean timed;
   private boolean thought;
   private long index;
@@ -72,7 +72,7 @@ final class MooncakeReader implements RowReader {
     thinkNanos = 0;
     session = "";
     model = "";
-    said = Said.NOTHING;
+    expectation = Expectation.NOTHING;
     timed = false;
     thought = false;
   }
@@ -90,7 +90,7 @@ final class MooncakeReader implements RowReader {
       }
       case INPUT -> promptTokens = numbers.tokens(field, whole(parser, field), 1);
       case OUTPUT -> outputTokens = numbers.tokens(field, whole(parser, field), 0);
-      case "returns" -> said = said(parser);
+      case "returns" -> expectation = expectation(parser);
       case "session_id" -> session = parser.getString();
       case "model" -> model = parser.getString();
       case IDS -> readIds(parser);
@@ -98,11 +98,11 @@ final class MooncakeReader implements RowReader {
     }
   }
 
-  private Said said(JsonParser parser) {
+  private Expectation expectation(JsonParser parser) {
     return switch (parser.currentToken()) {
-      case VALUE_TRUE -> Said.RETURNS;
-      case VALUE_FALSE -> Said.LAST;
-      case VALUE_NULL -> Said.NOTHING;
+      case VALUE_TRUE -> Expectation.RETURNS;
+      case VALUE_FALSE -> Expectation.LAST;
+      case VALUE_NULL -> Expectation.NOTHING;
       default -> throw lines.error("returns is neither true nor false", "correct or remove it");
     };
   }
@@ -151,8 +151,8 @@ final class MooncakeReader implements RowReader {
         prompt,
         outputTokens,
         content,
-        TraceCaller.asking(model),
-        turn.saying(said),
+        TraceCaller.ofModel(model),
+        turn.withExpectation(expectation),
         0);
   }
 

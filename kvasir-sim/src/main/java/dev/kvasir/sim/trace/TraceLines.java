@@ -69,14 +69,14 @@ final class TraceLines {
     while (true) {
       int newline = newline(searched);
       if (newline >= 0) {
-        take(newline);
+        setLine(newline);
         next = newline + 1;
         return true;
       }
       searched = filled;
       if (ended) {
         if (next == filled) return false;
-        take(filled);
+        setLine(filled);
         next = filled;
         return true;
       }
@@ -92,7 +92,7 @@ final class TraceLines {
     return -1;
   }
 
-  private void take(int lineEnd) {
+  private void setLine(int lineEnd) {
     number++;
     start = next;
     end = lineEnd;
@@ -149,9 +149,9 @@ final class TraceLines {
   }
 
   private TraceError unreadable(IOException failure) {
-    var said = failure.getMessage();
+    var message = failure.getMessage();
     return error(
-        "cannot be read on: " + (said == null ? "it ends too soon" : said),
+        "cannot be read on: " + (message == null ? "it ends too soon" : message),
         "the file may be cut off or damaged: fetch it again");
   }
 

@@ -36,7 +36,7 @@ public interface TransferModel {
   /** Memory whose transfers take their time within the steps. */
   interface Memory extends KvStore {
     /** Returns the time taken by transfers since the last call, and resets it to zero. */
-    long takePendingMicros();
+    long drainPendingMicros();
 
     /** Returns what the tiers have done. */
     List<TierResult> tiers();

@@ -36,10 +36,10 @@ public final class ClosedLoop implements Workload {
     }
     var first = new ArrayList<Request>();
     sessions.forEach(
-        (session, asked) -> {
-          asked.sort(Comparator.comparingInt(row -> row.turn().round()));
-          first.add(asked.getFirst());
-          rounds.put(session, new ArrayDeque<>(thinking.apply(asked)));
+        (session, requests) -> {
+          requests.sort(Comparator.comparingInt(row -> row.turn().round()));
+          first.add(requests.getFirst());
+          rounds.put(session, new ArrayDeque<>(thinking.apply(requests)));
         });
     first.addAll(alone);
     first.sort(Comparator.comparingLong(Request::arrivalNanos));
@@ -53,22 +53,23 @@ public final class ClosedLoop implements Workload {
    * the answers took, but nothing better is known.
    */
   public static ClosedLoop recorded(Iterator<Request> rows) {
-    return new ClosedLoop(rows, asked -> isThoughtful(asked) ? later(asked) : spaced(asked));
+    return new ClosedLoop(
+        rows, requests -> isThoughtful(requests) ? later(requests) : spaced(requests));
   }
 
-  private static boolean isThoughtful(List<Request> asked) {
-    return later(asked).stream().anyMatch(row -> row.turn().thinkNanos() > 0);
+  private static boolean isThoughtful(List<Request> requests) {
+    return later(requests).stream().anyMatch(row -> row.turn().thinkNanos() > 0);
   }
 
-  private static List<Request> later(List<Request> asked) {
-    return asked.subList(1, asked.size());
+  private static List<Request> later(List<Request> requests) {
+    return requests.subList(1, requests.size());
   }
 
-  private static List<Request> spaced(List<Request> asked) {
+  private static List<Request> spaced(List<Request> requests) {
     var rows = new ArrayList<Request>();
-    for (int round = 1; round < asked.size(); round++) {
-      var row = asked.get(round);
-      long gap = row.arrivalNanos() - asked.get(round - 1).arrivalNanos();
+    for (int round = 1; round < requests.size(); round++) {
+      var row = requests.get(round);
+      long gap = row.arrivalNanos() - requests.get(round - 1).arrivalNanos();
       rows.add(row.thinking(Math.max(0, gap)));
     }
     return rows;
@@ -79,7 +80,7 @@ public final class ClosedLoop implements Workload {
     if (think.isNegative()) throw new IllegalArgumentException("thinks for " + think);
     long nanos = think.toNanos();
     return new ClosedLoop(
-        rows, asked -> later(asked).stream().map(row -> row.thinking(nanos)).toList());
+        rows, requests -> later(requests).stream().map(row -> row.thinking(nanos)).toList());
   }
 
   @Override

@@ -51,7 +51,7 @@ public record Request(
 
   /** The same request after another think time. */
   Request thinking(long nanos) {
-    return in(new Turn(turn.session(), turn.round(), nanos, turn.said()));
+    return in(new Turn(turn.session(), turn.round(), nanos, turn.expectation()));
   }
 
   /** The same request with another deadline. */

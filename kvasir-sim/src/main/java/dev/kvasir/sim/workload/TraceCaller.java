@@ -16,7 +16,7 @@ public record TraceCaller(String tenant, String sloClass, String model) {
   }
 
   /** Anybody who asks for that model; empty for any. */
-  public static TraceCaller asking(String model) {
+  public static TraceCaller ofModel(String model) {
     return model.isEmpty() ? ANYBODY : new TraceCaller("", "", model);
   }
 

@@ -1,6 +1,6 @@
 package dev.kvasir.sim.workload;
 
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 
 /**
  * The place of a request in its conversation.
@@ -8,14 +8,14 @@ import dev.kvasir.kv.evict.policy.ReturnHint.Said;
  * @param session empty for a request that stands alone
  * @param round counts from 0
  * @param thinkNanos how long after the answer to the round before it is asked
- * @param said what the caller says about the next turn
+ * @param expectation of the caller about the next turn
  */
-public record Turn(String session, int round, long thinkNanos, Said said) {
+public record Turn(String session, int round, long thinkNanos, Expectation expectation) {
   public static final Turn ALONE = new Turn("", 0, 0);
 
   /** A turn whose caller says nothing about the next one. */
   public Turn(String session, int round, long thinkNanos) {
-    this(session, round, thinkNanos, Said.NOTHING);
+    this(session, round, thinkNanos, Expectation.NOTHING);
   }
 
   public Turn {
@@ -24,8 +24,8 @@ public record Turn(String session, int round, long thinkNanos, Said said) {
     }
   }
 
-  /** The same turn, of which the caller says that. */
-  public Turn saying(Said hint) {
+  /** Returns the same turn with that expectation of its caller. */
+  public Turn withExpectation(Expectation hint) {
     return new Turn(session, round, thinkNanos, hint);
   }
 

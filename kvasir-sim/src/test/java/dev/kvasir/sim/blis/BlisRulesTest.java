@@ -67,13 +67,13 @@ class BlisRulesTest {
     var run = blis(settings, blocks);
     var expected = new TreeMap<String, List<Long>>();
     for (var each : references) expected.put(each.id, List.of(each.ttft, each.e2e, each.delay));
-    var told = new TreeMap<String, List<Long>>();
+    var reported = new TreeMap<String, List<Long>>();
     for (var each : run.requests()) {
-      told.put(
+      reported.put(
           each.request().id(),
           List.of(each.ttftMicros(), each.e2eMicros(), each.schedulingMicros()));
     }
-    assertThat(told).containsExactlyEntriesOf(expected);
+    assertThat(reported).containsExactlyEntriesOf(expected);
     assertThat(run.instances().getFirst().preemptions()).isEqualTo(preemptions);
   }
 

@@ -49,7 +49,7 @@ final class ReferenceBlocks {
     var held = owned.computeIfAbsent(request, _ -> claim(cached));
     for (int at = start; at < end; ) {
       boolean isNew = held.isEmpty() || tokens.get(held.getLast()).size() == blockTokens;
-      if (isNew) held.add(take());
+      if (isNew) held.add(allocate());
       int block = held.getLast();
       int more = Math.min(blockTokens - tokens.get(block).size(), end - at);
       var content = new ArrayList<>(tokens.get(block));
@@ -68,7 +68,7 @@ final class ReferenceBlocks {
     return new ArrayList<>(cached);
   }
 
-  private int take() {
+  private int allocate() {
     int block = free.removeFirst();
     if (!names.get(block).isEmpty()) known.remove(names.get(block));
     names.set(block, List.of());

@@ -49,11 +49,11 @@ class SteppedTiersTest {
     var tiers = tiers(10, 100, 0.5);
     use(tiers, 1, 8);
     assertThat(tiers.tiers().getFirst().stored()).isEqualTo(3);
-    assertThat(tiers.takePendingMicros()).isZero();
+    assertThat(tiers.drainPendingMicros()).isZero();
     use(tiers, 1, 8);
     // 7 for the transfer, and 3 blocks of 4 tokens at 5 tokens a microsecond.
-    assertThat(tiers.takePendingMicros()).isEqualTo(7 + 3);
-    assertThat(tiers.takePendingMicros()).isZero();
+    assertThat(tiers.drainPendingMicros()).isEqualTo(7 + 3);
+    assertThat(tiers.drainPendingMicros()).isZero();
     assertThat(tiers.tiers().getFirst().loaded()).isEqualTo(3);
   }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.Seeds;
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 import dev.kvasir.sim.Shared;
 import dev.kvasir.sim.trace.Trace;
 import dev.kvasir.sim.trace.TraceInput;
@@ -78,24 +78,25 @@ class CacheReplayTest {
   @CsvSource({"0.25, 20.3", "1, 30.6"})
   void trueHintsAreWorthMuch(double share, double percent) {
     if (share < 1) assumeLong();
-    var requests = HintOracle.tell(read(CONVERSATIONS), BLOCK_TOKENS, share, SEED);
+    var requests = HintOracle.addHints(read(CONVERSATIONS), BLOCK_TOKENS, share, SEED);
     assertThat(found("learned", 5_000, requests)).isGreaterThan(percent);
   }
 
-  /** Two tenants, of which the first says the truth. */
+  /** Two tenants, of which the first sends true hints. */
   @Test
-  void whoeverLiesGainsAndCostsNothing() {
+  void tenantThatLiesGainsAndCostsNothing() {
     assumeLong();
     var requests = new ArrayList<Request>();
-    for (var request : HintOracle.tell(read(CONVERSATIONS), BLOCK_TOKENS, 1, SEED)) {
+    for (var request : HintOracle.addHints(read(CONVERSATIONS), BLOCK_TOKENS, 1, SEED)) {
       long second = request.content().names(BLOCK_TOKENS, 0).next().first();
       var names = request.content().names(BLOCK_TOKENS, 0);
       names.next();
       if (request.promptTokens() > BLOCK_TOKENS) second = names.next().first();
       requests.add(of(request, (second >>> 7 & 1) == 0 ? "honest" : "liar"));
     }
-    var silent = perTenant(requests, Said.NOTHING, Said.NOTHING);
-    var lying = perTenant(requests, /* forReturns= */ Said.LAST, /* forLast= */ Said.RETURNS);
+    var silent = perTenant(requests, Expectation.NOTHING, Expectation.NOTHING);
+    var lying =
+        perTenant(requests, /* forReturns= */ Expectation.LAST, /* forLast= */ Expectation.RETURNS);
     assertThat(lying[0]).isGreaterThan(silent[0] - 0.1);
     assertThat(lying[1]).isBetween(silent[1] - 0.3, silent[1] + 0.3);
   }
@@ -107,16 +108,17 @@ class CacheReplayTest {
   /**
    * Returns what each tenant finds where the second says these in place of "returns" and "last".
    */
-  private static double[] perTenant(List<Request> requests, Said forReturns, Said forLast) {
+  private static double[] perTenant(
+      List<Request> requests, Expectation forReturns, Expectation forLast) {
     var replay = new CacheReplay(5_000, BLOCK_TOKENS, "learned");
     var references = new long[2];
     var hits = new long[2];
     for (var request : requests) {
       int tenant = request.caller().tenant().equals("honest") ? 0 : 1;
-      var said = request.turn().said();
-      if (tenant == 1) said = said == Said.RETURNS ? forReturns : forLast;
+      var expectation = request.turn().expectation();
+      if (tenant == 1) expectation = expectation == Expectation.RETURNS ? forReturns : forLast;
       references[tenant] += CacheReplay.blocksOf(request, BLOCK_TOKENS);
-      hits[tenant] += replay.serve(request.in(request.turn().saying(said)));
+      hits[tenant] += replay.serve(request.in(request.turn().withExpectation(expectation)));
     }
     return new double[] {100.0 * hits[0] / references[0], 100.0 * hits[1] / references[1]};
   }

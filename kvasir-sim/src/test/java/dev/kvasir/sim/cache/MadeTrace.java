@@ -136,7 +136,7 @@ final class MadeTrace {
       DoubleSupplier gap,
       IntSupplier growth) {
     for (int more = growth.getAsInt(); more > 0; more--) blocks.add(numbers++);
-    ask(blocks);
+    addRequest(blocks);
     boolean goesOn = random.nextDouble() < returns.applyAsDouble(turn) && blocks.size() < 200;
     if (goesOn) after(gap.getAsDouble(), () -> turn(blocks, turn + 1, returns, gap, growth));
   }
@@ -149,7 +149,7 @@ final class MadeTrace {
   private void loop(int chains, int blocks) {
     var all = chainsOf(chains, () -> blocks);
     var next = new int[1];
-    often(2, () -> ask(all.get(next[0]++ % chains)));
+    often(2, () -> addRequest(all.get(next[0]++ % chains)));
     chats(0.3, _ -> 0.4, exponential(60));
   }
 
@@ -165,7 +165,7 @@ final class MadeTrace {
           int at = Arrays.binarySearch(shares, random.nextDouble() * total);
           var blocks = new ArrayList<>(all.get(Math.min(documents - 1, at < 0 ? -at - 1 : at)));
           for (int more = random.nextInt(3); more > 0; more--) blocks.add(numbers++);
-          ask(blocks);
+          addRequest(blocks);
         });
   }
 
@@ -176,17 +176,17 @@ final class MadeTrace {
         2,
         () -> {
           int depth = (int) Math.min(stack.size() - 1, exponential(250).getAsDouble());
-          List<Long> taken =
+          List<Long> copied =
               random.nextInt(10) == 0
                   ? chainsOf(1, () -> 8).getFirst()
                   : stack.remove(stack.size() - 1 - depth);
-          ask(taken);
-          stack.add(taken);
+          addRequest(copied);
+          stack.add(copied);
         });
   }
 
   private void scans(double rate, int blocks) {
-    often(rate, () -> ask(chainsOf(1, () -> 1 + random.nextInt(blocks)).getFirst()));
+    often(rate, () -> addRequest(chainsOf(1, () -> 1 + random.nextInt(blocks)).getFirst()));
   }
 
   private List<List<Long>> chainsOf(int count, IntSupplier blocks) {
@@ -199,8 +199,8 @@ final class MadeTrace {
     return chains;
   }
 
-  /** A request for those blocks and a part of one more. */
-  private void ask(List<Long> blocks) {
+  /** Adds a request for those blocks and a part of one more. */
+  private void addRequest(List<Long> blocks) {
     var ids = new long[blocks.size() + 1];
     for (int i = 0; i < blocks.size(); i++) ids[i] = blocks.get(i);
     long own = numbers++;

@@ -100,7 +100,7 @@ class CalibrationTest {
         List.of(
             Made.input("one.capture.jsonl.gz", few),
             Made.input("two.jsonl", Made.capture(Made.requests(24, 12, 2), SLOWER)));
-    var check = new CrossCheck(Made.asked(), ParallelTasks.ALONE);
+    var check = new CrossCheck(Made.setup(), ParallelTasks.ALONE);
     var judged = check.leavingOut(inputs, 1);
     assertThat(judged)
         .extracting(CrossCheck.Judged::capture)

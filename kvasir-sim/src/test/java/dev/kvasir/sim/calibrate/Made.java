@@ -74,8 +74,8 @@ final class Made {
     return measured;
   }
 
-  static Calibration.Asked asked() {
-    return new Calibration.Asked(
+  static Calibration.Setup setup() {
+    return new Calibration.Setup(
         "made",
         "",
         "llama-3.1-8b",
@@ -88,7 +88,7 @@ final class Made {
   }
 
   static Calibration calibration(ParallelTasks runner) {
-    return new Calibration(asked(), runner);
+    return new Calibration(setup(), runner);
   }
 
   static Calibration.Input input(String name, Capture capture) {

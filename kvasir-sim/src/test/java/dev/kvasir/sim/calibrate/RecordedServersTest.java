@@ -116,7 +116,7 @@ class RecordedServersTest {
   private static CrossCheck check() throws IOException {
     var gpus = List.of(HardwareTable.known().find("H200"));
     return new CrossCheck(
-        new Calibration.Asked("check", "", "", model(), gpus, 1, 2, null, 42), CREW);
+        new Calibration.Setup("check", "", "", model(), gpus, 1, 2, null, 42), CREW);
   }
 
   /** The captures, with the KV memory that their servers were given. */

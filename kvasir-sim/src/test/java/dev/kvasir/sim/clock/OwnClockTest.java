@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class OwnClockTest {
   private static final int INSTANCES = 3;
-  private static final int ASKED = 20;
+  private static final int COMMANDS = 20;
   private static final int EVENTS_MAX = 400;
 
   @Test
@@ -22,7 +22,7 @@ class OwnClockTest {
         50 * Seeds.scale(),
         random -> {
           long seed = random.nextLong();
-          assertThat(heardApart(seed, RouterVisibility.LOOKING)).isEqualTo(heardTogether(seed));
+          assertThat(runApart(seed, RouterVisibility.LOOKING)).isEqualTo(runTogether(seed));
         });
   }
 
@@ -32,56 +32,57 @@ class OwnClockTest {
         50 * Seeds.scale(),
         random -> {
           long seed = random.nextLong();
-          assertThat(inOrder(heardApart(seed, RouterVisibility.BLIND)))
-              .isEqualTo(inOrder(heardTogether(seed)));
+          assertThat(inOrder(runApart(seed, RouterVisibility.BLIND)))
+              .isEqualTo(inOrder(runTogether(seed)));
         });
   }
 
-  private static List<String> heardTogether(long seed) {
+  private static List<String> runTogether(long seed) {
     var cluster = new VirtualLoop();
     var clocks = new ArrayList<InstanceClock>();
     for (int i = 0; i < INSTANCES; i++) clocks.add(new InstanceClock.Shared(cluster.lane(1 + i)));
     var script = new Script(cluster, clocks, new Random(seed));
     cluster.run(Long.MAX_VALUE);
-    return script.heard;
+    return script.log;
   }
 
-  private static List<String> heardApart(long seed, RouterVisibility visibility) {
+  private static List<String> runApart(long seed, RouterVisibility visibility) {
     var cluster = new VirtualLoop();
     var clocks = new ArrayList<OwnClock>();
     for (int i = 0; i < INSTANCES; i++) clocks.add(new OwnClock(cluster.lane(1 + i), visibility));
     var script = new Script(cluster, clocks, new Random(seed));
     var sideBySide = new SideBySide(cluster, clocks, List.of(), ParallelTasks.ALONE, visibility);
     while (sideBySide.nextNanos() < Long.MAX_VALUE) sideBySide.advance(Long.MAX_VALUE);
-    return script.heard;
+    return script.log;
   }
 
-  private static List<String> inOrder(List<String> heard) {
-    return heard.stream().map(each -> each.substring(each.indexOf(':'))).sorted().toList();
+  private static List<String> inOrder(List<String> log) {
+    return log.stream().map(each -> each.substring(each.indexOf(':'))).sorted().toList();
   }
 
   /** The cluster asks instances for many things, and hears of each when it is done. */
   private static final class Script {
-    final List<String> heard = new ArrayList<>();
+    final List<String> log = new ArrayList<>();
     private final VirtualLoop cluster;
 
     Script(VirtualLoop cluster, List<? extends InstanceClock> clocks, RandomGenerator random) {
       this.cluster = cluster;
-      for (int i = 0; i < ASKED; i++) {
-        int asked = i;
+      for (int i = 0; i < COMMANDS; i++) {
+        int number = i;
         var clock = clocks.get(random.nextInt(INSTANCES));
         var delays = random.ints(random.nextInt(EVENTS_MAX), 0, 20).toArray();
         cluster.after(
             Duration.ofNanos(100L * random.nextInt(20)),
-            () -> clock.ask(() -> go(clock, asked, delays, 0)));
+            () -> clock.runInInstance(() -> go(clock, number, delays, 0)));
       }
     }
 
-    private void go(InstanceClock clock, int asked, int[] delays, int done) {
+    private void go(InstanceClock clock, int number, int[] delays, int done) {
       long nanos = clock.nanos();
-      clock.tell(() -> heard.add(cluster.nanos() + ": " + asked + " did " + done + " at " + nanos));
+      clock.runInCluster(
+          () -> log.add(cluster.nanos() + ": " + number + " did " + done + " at " + nanos));
       if (done == delays.length) return;
-      clock.loop().after(Duration.ofNanos(delays[done]), () -> go(clock, asked, delays, done + 1));
+      clock.loop().after(Duration.ofNanos(delays[done]), () -> go(clock, number, delays, done + 1));
     }
   }
 }

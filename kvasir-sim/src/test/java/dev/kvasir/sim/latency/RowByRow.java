@@ -57,9 +57,10 @@ final class RowByRow {
       }
     }
     double n = experts.count();
-    double asked = n == 0 ? 0 : n * (1 - Math.pow((n - experts.perToken()) / n, (double) tokens));
+    double expertsUsed =
+        n == 0 ? 0 : n * (1 - Math.pow((n - experts.perToken()) / n, (double) tokens));
     double attention = d * (d + 2 * dkv) + d * d;
-    double feedForward = 2 * d * ffExpert * asked * mixed + 2 * d * ffDense * dense;
+    double feedForward = 2 * d * ffExpert * expertsUsed * mixed + 2 * d * ffDense * dense;
     double weights = (attention * layers + feedForward) * bw / tp;
     double memory = (weights + bytes) / (gpu.terabytesPerSecond() * 1e12);
     return Math.max(1, (long) (Math.max(compute, memory) * 1e6));

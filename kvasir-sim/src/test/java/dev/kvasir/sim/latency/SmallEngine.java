@@ -92,11 +92,11 @@ final class SmallEngine {
         context += job.done;
       }
     }
-    long takes =
+    long stepMicros =
         prefills.isEmpty()
             ? model.decodeMicros(decodes, context)
             : model.stepMicros(new StepShape(prefills, decodes, context));
-    long token = takes + model.outputTokenMicros();
+    long token = stepMicros + model.outputTokenMicros();
     for (var job : running) {
       if (job.done < job.prompt) {
         job.done = job.computed;
@@ -107,7 +107,7 @@ final class SmallEngine {
       if (job.done == job.prompt && job.ttft < 0) job.ttft = now + token - job.arrival;
     }
     running.removeIf(this::leave);
-    return takes;
+    return stepMicros;
   }
 
   private boolean leave(Job job) {
@@ -191,7 +191,7 @@ final class SmallEngine {
         job.filled += blockTokens;
       }
       for (int i = 0; i < tokens; i++) {
-        if (job.filled == job.blocks.size() * blockTokens) job.blocks.add(take());
+        if (job.filled == job.blocks.size() * blockTokens) job.blocks.add(allocate());
         job.filled++;
         if (job.filled == job.blocks.size() * blockTokens) {
           var block = job.blocks.getLast();
@@ -202,7 +202,7 @@ final class SmallEngine {
       return true;
     }
 
-    Block take() {
+    Block allocate() {
       var block = free.removeFirst();
       known.remove(block.key);
       block.key = "";

@@ -37,7 +37,7 @@ class StepFitTest {
   void whatDecodingTookInSumIsKeptThoughMostOfItsStepsWereQuicker() {
     var random = new SplittableRandom(5);
     var steps = new ArrayList<MeasuredStep>();
-    double took = 0;
+    double elapsed = 0;
     double foretold = 0;
     for (var step : steps(random, 0, 0)) {
       boolean isSlow = step.prefillTokens() == 0 && random.nextInt(5) == 0;
@@ -46,10 +46,10 @@ class StepFitTest {
     var model = StepFit.of(steps).model();
     for (var step : steps) {
       if (step.prefillTokens() > 0) continue;
-      took += step.micros();
+      elapsed += step.micros();
       foretold += model.decodeMicros((int) step.decodes(), step.decodeContext());
     }
-    assertThat(foretold).isCloseTo(took, CLOSE);
+    assertThat(foretold).isCloseTo(elapsed, CLOSE);
   }
 
   private static MeasuredStep times(int factor, MeasuredStep step) {

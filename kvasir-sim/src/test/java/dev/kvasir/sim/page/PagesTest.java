@@ -33,14 +33,14 @@ final class PagesTest {
   private static final Pattern SCRIPT = Pattern.compile("<script>(.*?)</script>", Pattern.DOTALL);
   private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/", Pattern.DOTALL);
   private static final JsonMapper JSON = JsonMapper.shared();
-  private static final RunDescription ASKED =
+  private static final RunDescription DESCRIPTION =
       new RunDescription(
           "kvasir simulate --trace 'a <b> & \"c\".jsonl'",
           List.of(new RunDescription.Setting("instances", "2")));
 
   @Test
   void thePageOfARunHasAllItsParts() {
-    var page = RunPage.of(Made.run(100), Made.scale(Duration.ofMillis(150)), ASKED);
+    var page = RunPage.of(Made.run(100), Made.scale(Duration.ofMillis(150)), DESCRIPTION);
 
     assertThat(page)
         .contains("To the first token", "Between tokens", "To the last token")
@@ -54,7 +54,7 @@ final class PagesTest {
 
   @Test
   void whatWasAskedIsShownAsItWasWritten() {
-    var page = RunPage.of(Made.run(10), Made.scale(Duration.ZERO), ASKED);
+    var page = RunPage.of(Made.run(10), Made.scale(Duration.ZERO), DESCRIPTION);
 
     assertThat(page)
         .contains("--trace 'a &lt;b&gt; &amp; &quot;c&quot;.jsonl'")
@@ -71,7 +71,7 @@ final class PagesTest {
                 List.of(
                     Made.point(name, 1, new FleetHardware(1, Map.of(), 0)),
                     Made.point("b", 2, new FleetHardware(1, Map.of(), 0)))),
-            ASKED);
+            DESCRIPTION);
 
     assertThat(page).doesNotContain(name, "<script>alert", "<!--");
     assertThat(pictures(page).getFirst().at("/names/0").asString()).contains(name);
@@ -158,7 +158,7 @@ final class PagesTest {
 
   @Test
   void aRunWithoutRequestsStillHasAPage() {
-    assertThat(RunPage.of(Made.run(0), Made.scale(Duration.ZERO), ASKED))
+    assertThat(RunPage.of(Made.run(0), Made.scale(Duration.ZERO), DESCRIPTION))
         .contains("0 requests")
         .doesNotContain(">NaN", "\"NaN\"");
   }
@@ -172,12 +172,12 @@ final class PagesTest {
 
   private static List<String> pages() {
     return List.of(
-        RunPage.of(Made.run(100), Made.scale(Duration.ofMillis(150)), ASKED),
-        RunPage.of(Made.run(1), Made.scale(Duration.ZERO), ASKED),
+        RunPage.of(Made.run(100), Made.scale(Duration.ofMillis(150)), DESCRIPTION),
+        RunPage.of(Made.run(1), Made.scale(Duration.ZERO), DESCRIPTION),
         comparison(),
         ComparisonPage.of(
             Made.comparison(0.9, List.of(Made.point("a", 1, new FleetHardware(1, Map.of(), 0)))),
-            ASKED));
+            DESCRIPTION));
   }
 
   private static String comparison() {
@@ -194,7 +194,7 @@ final class PagesTest {
     }
     var targets = new Goodput.Targets(Duration.ofMillis(150), Duration.ZERO, Duration.ZERO);
     return ComparisonPage.of(
-        new Comparison(List.of("instances", "eviction"), points, targets, 0.99), ASKED);
+        new Comparison(List.of("instances", "eviction"), points, targets, 0.99), DESCRIPTION);
   }
 
   /** Returns what each picture of the page is drawn from. */

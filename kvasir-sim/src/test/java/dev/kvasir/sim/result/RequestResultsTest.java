@@ -18,16 +18,16 @@ class RequestResultsTest {
   private final RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(3);
 
   @Test
-  void whatWasToldIsGivenBackInTheOrderOfArrivalHoweverItCame() {
+  void resultsComeBackInTheOrderOfArrivalHoweverTheyCame() {
     var results = new RequestResults();
-    var told = new ArrayList<RequestResult>();
+    var recorded = new ArrayList<RequestResult>();
     for (int i = 0; i < 3000; i++) {
       var result = result(i);
       assertThat(results.expect(result.request())).isEqualTo(i);
-      told.add(result);
+      recorded.add(result);
     }
-    for (int i = 2999; i >= 0; i--) results.tell(i, told.get(i));
-    assertThat(results).isEqualTo(told);
+    for (int i = 2999; i >= 0; i--) results.record(i, recorded.get(i));
+    assertThat(results).isEqualTo(recorded);
   }
 
   private RequestResult result(int number) {
@@ -75,7 +75,7 @@ class RequestResultsTest {
     var results = new RequestResults();
     for (var content : List.of(Content.session(1, 0, 2), Content.unique(3))) {
       int number = results.expect(Request.of("r", 0, 1, 1, content));
-      results.tell(number, result(number));
+      results.record(number, result(number));
       assertThat(results.get(number).request().content().endsAlone())
           .isEqualTo(content.endsAlone());
     }

@@ -30,13 +30,13 @@ class RecordedLoopTest {
             Duration.ofMillis(500));
     int count = 0;
     for (var first = loop.next(); first != null; first = loop.next()) {
-      for (var asked = first; asked != null; count++) {
-        var turn = asked.turn();
+      for (var current = first; current != null; count++) {
+        var turn = current.turn();
         var was = requireNonNull(recorded.get(turn.session() + "." + turn.round()));
-        assertThat(asked.arrivalNanos()).isEqualTo(nanos(was, "arrived_at", 9));
-        assertThat(asked.promptTokens()).isEqualTo(was.path("num_prefill_tokens").asInt());
-        assertThat(asked.outputTokens()).isEqualTo(was.path("num_decode_tokens").asInt());
-        asked = loop.after(asked, asked.arrivalNanos() + nanos(was, "e2e_ms", 6));
+        assertThat(current.arrivalNanos()).isEqualTo(nanos(was, "arrived_at", 9));
+        assertThat(current.promptTokens()).isEqualTo(was.path("num_prefill_tokens").asInt());
+        assertThat(current.outputTokens()).isEqualTo(was.path("num_decode_tokens").asInt());
+        current = loop.after(current, current.arrivalNanos() + nanos(was, "e2e_ms", 6));
       }
     }
     assertThat(count).isEqualTo(recorded.size()).isEqualTo(39);

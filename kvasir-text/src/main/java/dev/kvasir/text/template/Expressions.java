@@ -51,20 +51,20 @@ class Expressions {
     return tokens.get(at++);
   }
 
-  final boolean takes(String sign) {
+  final boolean accept(String sign) {
     if (!peek().is(sign)) return false;
     at++;
     return true;
   }
 
-  final boolean takesName(String name) {
+  final boolean acceptName(String name) {
     if (!peek().isName(name)) return false;
     at++;
     return true;
   }
 
   final void expect(String sign) throws TemplateFailure {
-    if (!takes(sign)) throw wrong("expected '" + sign + "'");
+    if (!accept(sign)) throw wrong("expected '" + sign + "'");
   }
 
   final String name() throws TemplateFailure {
@@ -91,11 +91,11 @@ class Expressions {
   final Expression expression() throws TemplateFailure {
     if (++depth > DEPTH_MAX) throw wrong("too deep");
     var value = or();
-    while (takesName("if")) {
+    while (acceptName("if")) {
       var condition = or();
       var before = value;
       Expression otherwise =
-          takesName("else") ? expression() : _ -> new Values.Undefined("no else");
+          acceptName("else") ? expression() : _ -> new Values.Undefined("no else");
       value = scope -> (Values.isTrue(condition.of(scope)) ? before : otherwise).of(scope);
     }
     depth--;
@@ -107,7 +107,7 @@ class Expressions {
     var first = expression();
     if (!peek().is(",")) return first;
     var all = new ArrayList<Expression>(List.of(first));
-    while (takes(",")) {
+    while (accept(",")) {
       if (peek().kind() == Kind.STATEMENT_END || peek().kind() == Kind.SHOW_END) break;
       all.add(expression());
     }
@@ -125,7 +125,7 @@ class Expressions {
 
   private Expression logical(String name, Level next) throws TemplateFailure {
     var left = next.read();
-    while (takesName(name)) {
+    while (acceptName(name)) {
       var before = left;
       var right = next.read();
       left =
@@ -138,7 +138,7 @@ class Expressions {
   }
 
   private Expression not() throws TemplateFailure {
-    if (!takesName("not")) return comparison();
+    if (!acceptName("not")) return comparison();
     var value = not();
     return scope -> !Values.isTrue(value.of(scope));
   }
@@ -190,7 +190,7 @@ class Expressions {
   }
 
   private @Nullable String operator(List<String> operators) {
-    for (var each : operators) if (takes(each) || takesName(each)) return each;
+    for (var each : operators) if (accept(each) || acceptName(each)) return each;
     if (!operators.contains("not in") || !peek().isName("not")) return null;
     if (!tokens.get(at + 1).isName("in")) return null;
     at += 2;
@@ -203,8 +203,8 @@ class Expressions {
 
   /** A sign binds more tightly than powers and filters. */
   private Expression signed() throws TemplateFailure {
-    if (takes("+")) return signed();
-    if (!takes("-")) return postfix(primary());
+    if (accept("+")) return signed();
+    if (!accept("-")) return postfix(primary());
     var value = signed();
     return scope -> {
       var number = value.of(scope);
@@ -252,7 +252,7 @@ class Expressions {
   private Expression enclosed(Token token) throws TemplateFailure {
     return switch (token.text()) {
       case "(" -> {
-        if (takes(")")) yield list(List.of());
+        if (accept(")")) yield list(List.of());
         var value = tuple();
         expect(")");
         yield value;
@@ -265,9 +265,9 @@ class Expressions {
 
   private List<Expression> until(String end) throws TemplateFailure {
     var all = new ArrayList<Expression>();
-    while (!takes(end)) {
+    while (!accept(end)) {
       all.add(expression());
-      if (!takes(",") && !peek().is(end)) throw wrong("expected '" + end + "'");
+      if (!accept(",") && !peek().is(end)) throw wrong("expected '" + end + "'");
     }
     return all;
   }
@@ -283,11 +283,11 @@ class Expressions {
   private Expression dictionary() throws TemplateFailure {
     var keys = new ArrayList<Expression>();
     var values = new ArrayList<Expression>();
-    while (!takes("}")) {
+    while (!accept("}")) {
       keys.add(expression());
       expect(":");
       values.add(expression());
-      if (!takes(",") && !peek().is("}")) throw wrong("expected '}'");
+      if (!accept(",") && !peek().is("}")) throw wrong("expected '}'");
     }
     return scope -> {
       var map = new LinkedHashMap<Object, Object>();
@@ -300,7 +300,7 @@ class Expressions {
     var value = first;
     while (true) {
       var of = value;
-      if (takes(".")) {
+      if (accept(".")) {
         var name = next().text();
         if (peek().is("(")) {
           next();
@@ -309,9 +309,9 @@ class Expressions {
         } else {
           value = scope -> Values.attribute(of.of(scope), name);
         }
-      } else if (takes("[")) {
+      } else if (accept("[")) {
         value = subscript(of);
-      } else if (takes("(")) {
+      } else if (accept("(")) {
         var arguments = arguments();
         value = scope -> called(of.of(scope), arguments, scope);
       } else {
@@ -325,8 +325,8 @@ class Expressions {
     Expression part = _ -> Values.None.NONE;
     boolean given = false;
     boolean sliced = false;
-    while (!takes("]")) {
-      if (takes(":")) {
+    while (!accept("]")) {
+      if (accept(":")) {
         sliced = true;
         parts.add(part);
         part = _ -> Values.None.NONE;
@@ -362,7 +362,7 @@ class Expressions {
   final Arguments arguments() throws TemplateFailure {
     var plain = new ArrayList<Expression>();
     var named = new LinkedHashMap<String, Expression>();
-    while (!takes(")")) {
+    while (!accept(")")) {
       if (peek().kind() == Kind.NAME && tokens.get(at + 1).is("=")) {
         var name = name();
         next();
@@ -370,7 +370,7 @@ class Expressions {
       } else {
         plain.add(expression());
       }
-      if (!takes(",") && !peek().is(")")) throw wrong("expected ')'");
+      if (!accept(",") && !peek().is(")")) throw wrong("expected ')'");
     }
     return new Arguments(plain, named);
   }
@@ -380,10 +380,10 @@ class Expressions {
     var value = first;
     while (true) {
       var of = value;
-      if (takes("|")) {
+      if (accept("|")) {
         value = filter(of);
-      } else if (takesName("is")) {
-        boolean not = takesName("not");
+      } else if (acceptName("is")) {
+        boolean not = acceptName("not");
         var name = name();
         if (!Filters.isTest(name)) throw wrong("the test '" + name + "' is not supported");
         var arguments = testArguments();
@@ -398,7 +398,7 @@ class Expressions {
   final Expression filter(Expression of) throws TemplateFailure {
     var name = name();
     if (!Filters.isFilter(name)) throw wrong("the filter '" + name + "' is not supported");
-    var arguments = takes("(") ? arguments() : new Arguments(List.of(), Map.of());
+    var arguments = accept("(") ? arguments() : new Arguments(List.of(), Map.of());
     return postfix(
         scope -> {
           scope.budget().step();
@@ -411,7 +411,7 @@ class Expressions {
 
   /** A test has its arguments in parentheses, or one behind it. */
   private Arguments testArguments() throws TemplateFailure {
-    if (takes("(")) return arguments();
+    if (accept("(")) return arguments();
     var kind = peek().kind();
     boolean follows = kind == Kind.STRING || kind == Kind.NUMBER || peek().is("[");
     if (kind == Kind.NAME) {

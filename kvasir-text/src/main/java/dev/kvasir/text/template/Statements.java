@@ -90,7 +90,7 @@ final class Statements extends Expressions {
   }
 
   private void endStatement(String name) throws TemplateFailure {
-    if (!takesName(name)) throw wrong("expected " + name);
+    if (!acceptName(name)) throw wrong("expected " + name);
     if (peek().kind() == Kind.NAME) next();
     end(Kind.STATEMENT_END);
   }
@@ -142,12 +142,12 @@ final class Statements extends Expressions {
     end(Kind.STATEMENT_END);
     while (true) {
       branches.add(new Branch(test, body(List.of("elif", "else", "endif"))));
-      if (takesName("elif")) {
+      if (acceptName("elif")) {
         test = tuple();
         end(Kind.STATEMENT_END);
         continue;
       }
-      if (takesName("else")) {
+      if (acceptName("else")) {
         end(Kind.STATEMENT_END);
         otherwise = body(List.of("endif"));
       }
@@ -166,16 +166,16 @@ final class Statements extends Expressions {
 
   private Part loop() throws TemplateFailure {
     var names = targets();
-    if (!takesName("in")) throw wrong("expected in");
+    if (!acceptName("in")) throw wrong("expected in");
     var over = or();
-    var filter = takesName("if") ? expression() : null;
-    if (takesName("recursive")) throw wrong("recursive loops are not supported");
+    var filter = acceptName("if") ? expression() : null;
+    if (acceptName("recursive")) throw wrong("recursive loops are not supported");
     end(Kind.STATEMENT_END);
     int begin = place();
     var body = body(List.of("else", "endfor"));
     boolean namesLoop = isNamed(LOOP, begin);
     Part otherwise = (_, _) -> Flow.NEXT;
-    if (takesName("else")) {
+    if (acceptName("else")) {
       end(Kind.STATEMENT_END);
       otherwise = body(List.of("endfor"));
     }
@@ -227,9 +227,9 @@ final class Statements extends Expressions {
   }
 
   private List<String> targets() throws TemplateFailure {
-    boolean open = takes("(");
+    boolean open = accept("(");
     var names = new ArrayList<>(List.of(name()));
-    while (takes(",")) names.add(name());
+    while (accept(",")) names.add(name());
     if (open) expect(")");
     return names;
   }
@@ -248,7 +248,7 @@ final class Statements extends Expressions {
 
   private Part assignment() throws TemplateFailure {
     var names = targets();
-    if (takes(".")) {
+    if (accept(".")) {
       var of = names.getFirst();
       var name = name();
       expect("=");
@@ -262,7 +262,7 @@ final class Statements extends Expressions {
         return Flow.NEXT;
       };
     }
-    if (takes("=")) {
+    if (accept("=")) {
       var value = tuple();
       end(Kind.STATEMENT_END);
       return (scope, _) -> {
@@ -284,10 +284,10 @@ final class Statements extends Expressions {
     var name = name();
     expect("(");
     var parameters = new ArrayList<Parameter>();
-    while (!takes(")")) {
+    while (!accept(")")) {
       var parameter = name();
-      parameters.add(new Parameter(parameter, takes("=") ? expression() : null));
-      if (!takes(",") && !peek().is(")")) throw wrong("expected ')'");
+      parameters.add(new Parameter(parameter, accept("=") ? expression() : null));
+      if (!accept(",") && !peek().is(")")) throw wrong("expected ')'");
     }
     end(Kind.STATEMENT_END);
     var body = body(List.of("endmacro"));

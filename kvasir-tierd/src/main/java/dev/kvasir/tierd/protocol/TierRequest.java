@@ -176,9 +176,9 @@ public sealed interface TierRequest {
     long tenant = frame.getLong();
     var returnHint =
         switch (frame.get()) {
-          case 1 -> ReturnHint.Said.RETURNS;
-          case 2 -> ReturnHint.Said.LAST;
-          default -> ReturnHint.Said.NOTHING;
+          case 1 -> ReturnHint.Expectation.RETURNS;
+          case 2 -> ReturnHint.Expectation.LAST;
+          default -> ReturnHint.Expectation.NOTHING;
         };
     var names = names(frame, namespace);
     return new Ended(

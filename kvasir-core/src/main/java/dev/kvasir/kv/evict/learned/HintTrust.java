@@ -1,7 +1,7 @@
 package dev.kvasir.kv.evict.learned;
 
 import dev.kvasir.kv.evict.policy.ReturnHint;
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 import java.nio.ByteBuffer;
 
 /**
@@ -16,9 +16,9 @@ final class HintTrust {
   static final int TENANTS_MAX = 64;
 
   /** In place of a tenant: one too many. */
-  static final int NOBODY = -1;
+  static final int NO_TENANT = -1;
 
-  static final int SAYINGS = Said.values().length;
+  static final int EXPECTATIONS = Expectation.values().length;
 
   private static final float REQUESTS_MIN = 6;
   private static final float RETURNS_MIN = 3;
@@ -28,19 +28,19 @@ final class HintTrust {
   private static final double DIFFERENCE_MIN = 0.3;
 
   private final long[] names = new long[TENANTS_MAX];
-  private final float[] asked = new float[TENANTS_MAX * SAYINGS];
-  private final float[] returned = new float[TENANTS_MAX * SAYINGS];
+  private final float[] requestCounts = new float[TENANTS_MAX * EXPECTATIONS];
+  private final float[] returned = new float[TENANTS_MAX * EXPECTATIONS];
   private int tenants;
   private long ignored;
 
-  /** The number of the tenant, or {@link #NOBODY}. */
+  /** The number of the tenant, or {@link #NO_TENANT}. */
   int tenant(ReturnHint hint) {
     for (int tenant = 0; tenant < tenants; tenant++) {
       if (names[tenant] == hint.tenant()) return tenant;
     }
     if (tenants == TENANTS_MAX) {
-      if (hint.said() != Said.NOTHING) ignored++;
-      return NOBODY;
+      if (hint.expectation() != Expectation.NOTHING) ignored++;
+      return NO_TENANT;
     }
     names[tenants] = hint.tenant();
     return tenants++;
@@ -51,39 +51,40 @@ final class HintTrust {
     return ignored;
   }
 
-  /** The tenant has asked, and said that. */
-  void asked(int tenant, Said said) {
-    int row = tenant * SAYINGS;
-    asked[row + said.code()]++;
-    if (sum(asked, row) < REQUESTS_MAX) return;
-    for (int at = row; at < row + SAYINGS; at++) {
-      asked[at] /= 2;
+  /** Counts a request of the tenant with that hint. */
+  void countRequest(int tenant, Expectation expectation) {
+    int row = tenant * EXPECTATIONS;
+    requestCounts[row + expectation.code()]++;
+    if (sum(requestCounts, row) < REQUESTS_MAX) return;
+    for (int at = row; at < row + EXPECTATIONS; at++) {
+      requestCounts[at] /= 2;
       returned[at] /= 2;
     }
   }
 
   /** The tenant's request that said the one says the other now. */
-  void corrected(int tenant, int before, Said said) {
-    int row = tenant * SAYINGS;
-    asked[row + before] = Math.max(0, asked[row + before] - 1);
-    asked[row + said.code()]++;
+  void corrected(int tenant, int before, Expectation expectation) {
+    int row = tenant * EXPECTATIONS;
+    requestCounts[row + before] = Math.max(0, requestCounts[row + before] - 1);
+    requestCounts[row + expectation.code()]++;
   }
 
   /** That share of a request of the tenant's that said so has returned. */
-  void returned(int tenant, int said, float share) {
-    returned[tenant * SAYINGS + said] += share;
+  void returned(int tenant, int expectation, float share) {
+    returned[tenant * EXPECTATIONS + expectation] += share;
   }
 
   /** Returns whether the tenant's hints of that kind are reliable enough to be used. */
-  boolean believes(int tenant, Said said) {
-    if (tenant == NOBODY || said == Said.NOTHING) return false;
-    int row = tenant * SAYINGS;
-    double requests = asked[row + said.code()];
-    double all = sum(asked, row);
+  boolean believes(int tenant, Expectation expectation) {
+    if (tenant == NO_TENANT || expectation == Expectation.NOTHING) return false;
+    int row = tenant * EXPECTATIONS;
+    double requests = requestCounts[row + expectation.code()];
+    double all = sum(requestCounts, row);
     double returns = sum(returned, row);
     if (requests < REQUESTS_MIN || all < 2 * REQUESTS_MIN || returns < RETURNS_MIN) return false;
-    double difference = logOdds(returned[row + said.code()], requests) - logOdds(returns, all);
-    return (said == Said.RETURNS ? difference : -difference) >= DIFFERENCE_MIN;
+    double difference =
+        logOdds(returned[row + expectation.code()], requests) - logOdds(returns, all);
+    return (expectation == Expectation.RETURNS ? difference : -difference) >= DIFFERENCE_MIN;
   }
 
   /** Writes what is known of the tenants. */
@@ -91,8 +92,8 @@ final class HintTrust {
     out.putInt(tenants);
     for (int tenant = 0; tenant < tenants; tenant++) {
       out.putLong(names[tenant]);
-      for (int at = tenant * SAYINGS; at < (tenant + 1) * SAYINGS; at++) {
-        out.putFloat(asked[at]).putFloat(returned[at]);
+      for (int at = tenant * EXPECTATIONS; at < (tenant + 1) * EXPECTATIONS; at++) {
+        out.putFloat(requestCounts[at]).putFloat(returned[at]);
       }
     }
   }
@@ -103,10 +104,11 @@ final class HintTrust {
     if (count < 0 || count > TENANTS_MAX) return false;
     for (tenants = 0; tenants < count; tenants++) {
       names[tenants] = in.getLong();
-      for (int at = tenants * SAYINGS; at < (tenants + 1) * SAYINGS; at++) {
-        asked[at] = in.getFloat();
+      for (int at = tenants * EXPECTATIONS; at < (tenants + 1) * EXPECTATIONS; at++) {
+        requestCounts[at] = in.getFloat();
         returned[at] = in.getFloat();
-        if (!ReturnTables.isCount(asked[at]) || !ReturnTables.isCount(returned[at])) return false;
+        if (!ReturnTables.isCount(requestCounts[at]) || !ReturnTables.isCount(returned[at]))
+          return false;
       }
     }
     return true;

@@ -281,17 +281,17 @@ public final class LearnedEviction extends SlotRows implements EvictionPolicy {
   }
 
   @Override
-  public void said(BlockHash last, ReturnHint hint) {
+  public void updateHint(BlockHash last, ReturnHint hint) {
     int slot = slotOf(last);
     int segment = slot == NONE ? ghostOwner(GhostOwners.name(last)) : rows[at(slot, OWNER)];
     if (segment == NONE || segments.hint(segment) == 0 || segments.isSuperseded(segment)) return;
     int before = segments.hint(segment) - 1;
-    int tenant = before / HintTrust.SAYINGS;
+    int tenant = before / HintTrust.EXPECTATIONS;
     if (tenant != trust.tenant(hint)) return;
-    trust.corrected(tenant, before % HintTrust.SAYINGS, hint.said());
-    segments.hint(segment, 1 + tenant * HintTrust.SAYINGS + hint.said().code());
-    if (trust.believes(tenant, hint.said())) {
-      cells.reclassify(segment, classes.said(hint.said()), segments.left(segment));
+    trust.corrected(tenant, before % HintTrust.EXPECTATIONS, hint.expectation());
+    segments.hint(segment, 1 + tenant * HintTrust.EXPECTATIONS + hint.expectation().code());
+    if (trust.believes(tenant, hint.expectation())) {
+      cells.reclassify(segment, classes.hinted(hint.expectation()), segments.left(segment));
     }
   }
 
@@ -448,9 +448,10 @@ public final class LearnedEviction extends SlotRows implements EvictionPolicy {
       int forkedAt = isFork ? known : 0;
       int of = classes.own(end, tenant, turn, forkedAt, end.blocks() - known);
       int segment = open(Segments.OWN, of);
-      if (tenant != HintTrust.NOBODY) {
-        trust.asked(tenant, end.hint().said());
-        segments.hint(segment, 1 + tenant * HintTrust.SAYINGS + end.hint().said().code());
+      if (tenant != HintTrust.NO_TENANT) {
+        trust.countRequest(tenant, end.hint().expectation());
+        segments.hint(
+            segment, 1 + tenant * HintTrust.EXPECTATIONS + end.hint().expectation().code());
       }
       return segment;
     }
@@ -560,7 +561,8 @@ public final class LearnedEviction extends SlotRows implements EvictionPolicy {
       float share = (float) (end - i) / segments.size(segment);
       tables.returned(segments.classOf(segment), segments.age(segment), share);
       int hint = segments.hint(segment) - 1;
-      if (hint >= 0) trust.returned(hint / HintTrust.SAYINGS, hint % HintTrust.SAYINGS, share);
+      if (hint >= 0)
+        trust.returned(hint / HintTrust.EXPECTATIONS, hint % HintTrust.EXPECTATIONS, share);
       supersede(segment, segments.left(segment) - (end - i));
       i = end;
     }

@@ -1,7 +1,7 @@
 package dev.kvasir.kv.evict.learned;
 
 import dev.kvasir.kv.evict.policy.EndedRequest;
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 
 /**
  * Finds the class of a segment in the tables, as a path from the root.
@@ -21,7 +21,7 @@ final class RequestClasses {
   private static final int TAIL = 2;
   private static final int SUPERSEDED = 3;
   private static final int UNCLAIMED = 4;
-  private static final int SAID = 5;
+  private static final int HINTED = 5;
 
   /** The last of the turns, output tokens and so on that share a key with those before them. */
   private static final int[] TURNS = {1, 2, 3, 4, 6, 10, 24};
@@ -56,21 +56,21 @@ final class RequestClasses {
     int fork = forkedAt == 0 ? 0 : 1 + Math.min(FORK_LENGTHS, length(forkedAt));
     int output = end.outputTokens();
     long growth = Math.ceilDiv((long) blocksMore * blockTokens, (long) UNIT_TOKENS);
-    int at = top(tenant, end.hint().said());
+    int at = top(tenant, end.hint().expectation());
     at = tables.child(at, key(TURNS, turn));
     at = tables.child(at, fork);
     at = tables.child(at, output == EndedRequest.UNKNOWN ? OUTPUT_UNKNOWN : key(OUTPUTS, output));
     return tables.child(at, Math.min(GROWTH_MAX, length((int) Math.min(growth, UNIT_TOKENS))));
   }
 
-  private int top(int tenant, Said said) {
-    if (!trust.believes(tenant, said)) return tables.child(ReturnTables.ROOT, OWN);
-    return said(said);
+  private int top(int tenant, Expectation expectation) {
+    if (!trust.believes(tenant, expectation)) return tables.child(ReturnTables.ROOT, OWN);
+    return hinted(expectation);
   }
 
-  /** The class of a request whose caller said that after its end. */
-  int said(Said said) {
-    return tables.childApart(ReturnTables.ROOT, SAID + said.code());
+  /** Returns the class of a request whose caller sent that hint after its end. */
+  int hinted(Expectation expectation) {
+    return tables.childApart(ReturnTables.ROOT, HINTED + expectation.code());
   }
 
   int shared(int forks) {

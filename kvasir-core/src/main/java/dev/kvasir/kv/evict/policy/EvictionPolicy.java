@@ -26,7 +26,7 @@ public interface EvictionPolicy {
   void registered(int slot, TokenBlock block);
 
   /** Returns whether one slot may stand for a run of cached blocks that have no names. */
-  default boolean takesRuns() {
+  default boolean acceptsRuns() {
     return false;
   }
 
@@ -96,7 +96,7 @@ public interface EvictionPolicy {
    *
    * @param last the last block of the request
    */
-  default void said(BlockHash last, ReturnHint hint) {}
+  default void updateHint(BlockHash last, ReturnHint hint) {}
 
   /**
    * Returns the probability that the block is asked for again while the pool might keep it, from 0

@@ -12,12 +12,12 @@ import java.time.Duration;
  * @param pinSeconds the time for which the blocks are to be kept before others, as far as pools
  *     allow that; 0 for no such request
  */
-public record ReturnHint(long tenant, Said said, int pinSeconds) {
+public record ReturnHint(long tenant, Expectation expectation, int pinSeconds) {
   /** The longest time for which blocks can be pinned: a day. */
   public static final int PIN_SECONDS_MAX = 86_400;
 
   /** Nothing said, by nobody in particular. */
-  public static final ReturnHint NONE = new ReturnHint(0, Said.NOTHING);
+  public static final ReturnHint NONE = new ReturnHint(0, Expectation.NOTHING);
 
   public ReturnHint {
     if (pinSeconds < 0 || pinSeconds > PIN_SECONDS_MAX) {
@@ -26,16 +26,16 @@ public record ReturnHint(long tenant, Said said, int pinSeconds) {
   }
 
   /** A hint without a pin. */
-  public ReturnHint(long tenant, Said said) {
-    this(tenant, said, 0);
+  public ReturnHint(long tenant, Expectation expectation) {
+    this(tenant, expectation, 0);
   }
 
   public long pinNanos() {
     return Duration.ofSeconds(pinSeconds).toNanos();
   }
 
-  /** The three things that can be said. */
-  public enum Said {
+  /** Expectation of the caller about the next turn. */
+  public enum Expectation {
     NOTHING(0),
     /** The conversation goes on. */
     RETURNS(1),
@@ -44,7 +44,7 @@ public record ReturnHint(long tenant, Said said, int pinSeconds) {
 
     private final int code;
 
-    Said(int code) {
+    Expectation(int code) {
       this.code = code;
     }
 

@@ -7,7 +7,7 @@ import dev.kvasir.kv.Evictions;
 import dev.kvasir.kv.evict.EvictionKind;
 import dev.kvasir.kv.evict.policy.EndedRequest;
 import dev.kvasir.kv.evict.policy.ReturnHint;
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 import dev.kvasir.kv.name.Chains;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,23 +27,23 @@ class HintTrustTest {
 
   @Test
   void trueHintsAreWorthMuch() {
-    var silent = found(Said.NOTHING, Said.NOTHING);
-    var hinted = found(Said.RETURNS, Said.LAST);
+    var silent = found(Expectation.NOTHING, Expectation.NOTHING);
+    var hinted = found(Expectation.RETURNS, Expectation.LAST);
     assertThat(hinted[OTHER]).isGreaterThan(silent[OTHER] + 2);
   }
 
   @Test
-  void whoeverLiesGainsAndCostsNothing() {
-    var silent = found(Said.NOTHING, Said.NOTHING);
-    var lying = found(/* forReturns= */ Said.LAST, /* forLast= */ Said.RETURNS);
+  void tenantThatLiesGainsAndCostsNothing() {
+    var silent = found(Expectation.NOTHING, Expectation.NOTHING);
+    var lying = found(/* forReturns= */ Expectation.LAST, /* forLast= */ Expectation.RETURNS);
     assertThat(lying[HONEST]).isGreaterThan(silent[HONEST] - 0.1);
     assertThat(lying[OTHER]).isBetween(silent[OTHER] - 0.3, silent[OTHER] + 0.3);
   }
 
   @Test
-  void whoeverAlwaysSaysTheSameGainsNothing() {
-    var silent = found(Said.NOTHING, Said.NOTHING);
-    var always = found(Said.RETURNS, Said.RETURNS);
+  void tenantWithTheSameHintAlwaysGainsNothing() {
+    var silent = found(Expectation.NOTHING, Expectation.NOTHING);
+    var always = found(Expectation.RETURNS, Expectation.RETURNS);
     assertThat(always[HONEST]).isGreaterThan(silent[HONEST] - 0.1);
     assertThat(always[OTHER]).isBetween(silent[OTHER] - 0.3, silent[OTHER] + 0.3);
   }
@@ -52,19 +52,20 @@ class HintTrustTest {
   void hintsOfTooManyTenantsAreIgnoredAndCounted() {
     var trust = new HintTrust();
     for (int i = 0; i < HintTrust.TENANTS_MAX; i++) {
-      assertThat(trust.tenant(new ReturnHint(i, Said.LAST))).isEqualTo(i);
+      assertThat(trust.tenant(new ReturnHint(i, Expectation.LAST))).isEqualTo(i);
     }
-    assertThat(trust.tenant(new ReturnHint(-1, Said.LAST))).isEqualTo(HintTrust.NOBODY);
-    assertThat(trust.tenant(new ReturnHint(-1, Said.NOTHING))).isEqualTo(HintTrust.NOBODY);
+    assertThat(trust.tenant(new ReturnHint(-1, Expectation.LAST))).isEqualTo(HintTrust.NO_TENANT);
+    assertThat(trust.tenant(new ReturnHint(-1, Expectation.NOTHING)))
+        .isEqualTo(HintTrust.NO_TENANT);
     assertThat(trust.ignored()).isEqualTo(1);
   }
 
   /** The share of blocks each tenant finds, in percent, where the other one says these. */
-  private static double[] found(Said forReturns, Said forLast) {
+  private static double[] found(Expectation forReturns, Expectation forLast) {
     var random = new SplittableRandom(7);
     var pool = Evictions.pool(EvictionKind.LEARNED, BLOCKS);
     var waiting = new PriorityQueue<Next>((a, b) -> Integer.compare(a.at, b.at));
-    var asked = new long[2];
+    var requests = new long[2];
     var hits = new long[2];
     int names = 0;
     for (int at = 0; at < REQUESTS; at++) {
@@ -75,20 +76,20 @@ class HintTrustTest {
       if (returns) {
         waiting.add(new Next(at + 60 + random.nextInt(60), now.name, now.blocks + 2, now.tenant));
       }
-      var said = returns ? Said.RETURNS : Said.LAST;
-      if (now.tenant == OTHER) said = returns ? forReturns : forLast;
-      asked[now.tenant] += now.blocks;
-      hits[now.tenant] += request(pool, now, said);
+      var expectation = returns ? Expectation.RETURNS : Expectation.LAST;
+      if (now.tenant == OTHER) expectation = returns ? forReturns : forLast;
+      requests[now.tenant] += now.blocks;
+      hits[now.tenant] += request(pool, now, expectation);
     }
-    return new double[] {100.0 * hits[0] / asked[0], 100.0 * hits[1] / asked[1]};
+    return new double[] {100.0 * hits[0] / requests[0], 100.0 * hits[1] / requests[1]};
   }
 
-  private static int request(BlockPool pool, Next now, Said said) {
+  private static int request(BlockPool pool, Next now, Expectation expectation) {
     var chain = Chains.chain(now.name, now.blocks);
     var held = new ArrayList<>(pool.match(Chains.hashes(chain)));
     int found = held.size();
     held.addAll(Chains.register(pool, List.copyOf(chain.subList(found, chain.size()))));
-    var hint = new ReturnHint(now.tenant + 1, said);
+    var hint = new ReturnHint(now.tenant + 1, expectation);
     var names = Chains.names(chain);
     pool.ended(new EndedRequest(names, chain.size(), chain.size(), 100, hint));
     pool.release(held);

@@ -27,7 +27,7 @@ class LearnedCostTest {
   private static final int REMEMBERED_BYTES_MAX = 16;
 
   @Test
-  void takes48BytesForABlockAnd16ForEachRememberedOneAtMost() {
+  void needs48BytesForABlockAnd16ForEachRememberedOneAtMost() {
     long some = stats(Evictions.policy(EvictionKind.LEARNED, BLOCKS)).bytes();
     long more = stats(Evictions.policy(EvictionKind.LEARNED, 2 * BLOCKS)).bytes();
     int perBlock = RESIDENT_BYTES_MAX + LearnedEviction.REMEMBERED_PER_BLOCK * REMEMBERED_BYTES_MAX;
@@ -35,7 +35,7 @@ class LearnedCostTest {
   }
 
   @Test
-  void tellsHowMuchMemoryItTakes() throws IllegalAccessException {
+  void reportsHowMuchMemoryItNeeds() throws IllegalAccessException {
     var policy = Evictions.policy(EvictionKind.LEARNED, BLOCKS);
     long counted = arrayBytes(policy);
     assertThat(stats(policy).bytes()).isBetween(counted - 8_192, counted);

@@ -341,8 +341,8 @@ public final class LearnedModel extends ModelOrder {
   private Segment openOwn(EndedRequest end, int turn, int forkedAt, int more) {
     int tenant = trust.tenant(end.hint());
     var own = open(Segments.OWN, classes.own(end, tenant, turn, forkedAt, more), turn);
-    trust.asked(tenant, end.hint().said());
-    own.hint = 1 + tenant * 3 + end.hint().said().code();
+    trust.countRequest(tenant, end.hint().expectation());
+    own.hint = 1 + tenant * 3 + end.hint().expectation().code();
     return own;
   }
 
@@ -366,15 +366,15 @@ public final class LearnedModel extends ModelOrder {
   }
 
   @Override
-  public void said(BlockHash last, ReturnHint hint) {
+  public void updateHint(BlockHash last, ReturnHint hint) {
     var segment = ownerOf(last);
     if (segment == null || segment.hint == 0 || segment.superseded) return;
     int tenant = (segment.hint - 1) / 3;
     if (tenant != trust.tenant(hint)) return;
-    trust.corrected(tenant, (segment.hint - 1) % 3, hint.said());
-    segment.hint = 1 + tenant * 3 + hint.said().code();
-    if (!trust.believes(tenant, hint.said())) return;
-    move(segment, classes.said(hint.said()), left(segment));
+    trust.corrected(tenant, (segment.hint - 1) % 3, hint.expectation());
+    segment.hint = 1 + tenant * 3 + hint.expectation().code();
+    if (!trust.believes(tenant, hint.expectation())) return;
+    move(segment, classes.hinted(hint.expectation()), left(segment));
   }
 
   private void give(Move move, int i, @Nullable Segment before) {

@@ -8,7 +8,7 @@ import dev.kvasir.kv.Evictions;
 import dev.kvasir.kv.evict.EvictionKind;
 import dev.kvasir.kv.evict.policy.EndedRequest;
 import dev.kvasir.kv.evict.policy.ReturnHint;
-import dev.kvasir.kv.evict.policy.ReturnHint.Said;
+import dev.kvasir.kv.evict.policy.ReturnHint.Expectation;
 import dev.kvasir.kv.name.Chains;
 import dev.kvasir.kv.name.TokenBlock;
 import java.util.ArrayList;
@@ -41,16 +41,16 @@ class LearnedRestartTest {
   void hintsAreBelievedAfterARestartAsBefore() {
     var pool = Evictions.pool(EvictionKind.LEARNED, BLOCKS);
     for (int round = 1; round < 200; round++) {
-      end(pool, Chains.chain(round, 4), SHORT, Said.RETURNS);
-      end(pool, Chains.chain(10_000 + round, 4), SHORT, Said.LAST);
-      end(pool, Chains.chain(round, 5), SHORT, Said.LAST);
+      end(pool, Chains.chain(round, 4), SHORT, Expectation.RETURNS);
+      end(pool, Chains.chain(10_000 + round, 4), SHORT, Expectation.LAST);
+      end(pool, Chains.chain(round, 5), SHORT, Expectation.LAST);
     }
     var after = Evictions.pool(EvictionKind.LEARNED, BLOCKS);
     assertThat(after.restoreLearned(pool.saveLearned())).isTrue();
     var going = Chains.chain(5_000, 4);
     var last = Chains.chain(6_000, 4);
-    end(after, going, SHORT, Said.RETURNS);
-    end(after, last, SHORT, Said.LAST);
+    end(after, going, SHORT, Expectation.RETURNS);
+    end(after, last, SHORT, Expectation.LAST);
     double chance = after.chance(going.getLast().hash());
     assertThat(chance).isGreaterThan(2 * after.chance(last.getLast().hash()));
   }
@@ -112,13 +112,14 @@ class LearnedRestartTest {
   }
 
   private static void request(BlockPool pool, List<TokenBlock> chain, int outputTokens) {
-    end(pool, chain, outputTokens, Said.NOTHING);
+    end(pool, chain, outputTokens, Expectation.NOTHING);
   }
 
-  private static void end(BlockPool pool, List<TokenBlock> chain, int outputTokens, Said said) {
+  private static void end(
+      BlockPool pool, List<TokenBlock> chain, int outputTokens, Expectation expectation) {
     var held = new ArrayList<>(pool.match(Chains.hashes(chain)));
     held.addAll(Chains.register(pool, chain.subList(held.size(), chain.size())));
-    var hint = new ReturnHint(7, said);
+    var hint = new ReturnHint(7, expectation);
     var names = Chains.names(chain);
     pool.ended(new EndedRequest(names, chain.size(), chain.size(), outputTokens, hint));
     pool.release(held);

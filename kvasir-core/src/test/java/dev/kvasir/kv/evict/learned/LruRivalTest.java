@@ -19,7 +19,7 @@ class LruRivalTest {
   private static final int BLOCKS = 64;
 
   @Test
-  void tellsExactlyWhatAPoolWithLruFinds() {
+  void predictsExactlyWhatAPoolWithLruFinds() {
     Seeds.each(
         10,
         random -> {

@@ -28,9 +28,9 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
 /** INV-8 under every policy, with instances that come and go and requests that fail anywhere. */
-class RouterBooksTest {
+class RouterLoadTest {
   @Test
-  void booksAreEmptyWhenAllHasEndedAndRoutesGoOnlyToWhoIsThere() {
+  void loadIsZeroWhenAllHasEndedAndRoutesGoOnlyToPresentInstances() {
     Seeds.each(
         60 * Seeds.scale(),
         random -> {
@@ -88,7 +88,8 @@ class RouterBooksTest {
         switch (random.nextInt(4)) {
           case 0 -> router.remove(id);
           case 1 -> router.become(id, Availability.DOWN);
-          case 2 -> router.tell(id, EngineSignals.of(random.nextInt(9), random.nextInt(9), 0.5));
+          case 2 ->
+              router.updateSignals(id, EngineSignals.of(random.nextInt(9), random.nextInt(9), 0.5));
           default -> router.become(id, Availability.READY);
         }
       }

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Measures how much slower a kernel runs while the store copies at full rate beside it. */
-final class BesideCheck {
+final class OverlapCheck {
   private static final int GROUPS = 132 * 64;
   private static final long MEMORY_BYTES = 256L << 20;
 
@@ -56,8 +56,8 @@ final class BesideCheck {
                           on, GROUPS, memory.value(), memory.value() + MEMORY_BYTES, MEMORY_BYTES));
       for (var direction : Direction.values()) {
         var copies = copies(blocks, blockBytes, lie);
-        results.add(beside(tieredCache, stream, "arithmetic", compute, direction, copies, lie));
-        results.add(beside(tieredCache, stream, "memory", move, direction, copies, lie));
+        results.add(measure(tieredCache, stream, "arithmetic", compute, direction, copies, lie));
+        results.add(measure(tieredCache, stream, "memory", move, direction, copies, lie));
       }
     }
     return results;
@@ -90,7 +90,7 @@ final class BesideCheck {
     return batches;
   }
 
-  private static Result beside(
+  private static Result measure(
       GpuTieredCache tieredCache,
       CudaStream stream,
       String name,
